@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 SPARSE = ("sparse", "thin", "spiked", "dotted")  # see kdata.verify.reference.sparse
-COUNTED = "counted"
+COUNTED, STEPPED = "counted", "stepped"
 DETAILS = {
     "natural": "", "centred": "inputs centred on zero", "nearly": "a tenth of the last inputs changed",
     "wide": "inputs from 0.01 to 200 times their size", "offset": "inputs moved by 100", "moved": "inputs moved by ten",
@@ -42,6 +42,7 @@ DETAILS = {
     "signed": "some inputs centred on zero that the task draws above it",
     "ignored": "targets that do not count by torch's default", "elsewhere": "inputs of another shape",
     "argument": "constructed with other arguments", "number": "called with other numbers",
+    STEPPED: "constructed with powers of two, and inputs at which the reference steps",
     COUNTED: "called with numbers that its kernels name",
     "tailed": "the last of each dimension larger", "negative": "negative integers among the inputs",
     "grown": "weights of their own signs as large as the reference bears",
