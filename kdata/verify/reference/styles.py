@@ -74,6 +74,7 @@ DETAILS = {
     "undone": "inputs in half precision whose last step undoes what those before it did",
     "settling": "inputs or weights at which what is repeated ends as it converges",
     "burdened": "an input whose outer lines are a million times as large",
+    "strained": "another input whose outer lines are a million times as large",
     "aged": "a state after so many calls that it shows", "oldest": "a state after as many calls as the reference bears",
     **dict.fromkeys(SPARSE, "some inputs that are zero nearly everywhere"),
     "batch": "a batch of two, where the task draws one", "repeated": "integers among the inputs that are equal",
@@ -89,7 +90,7 @@ UNEVEN = "uneven"  # see kdata.verify.reference.packed
 CANCELLING = "cancelling"  # see kdata.verify.reference.cancelling
 BALANCED = "balanced"  # see kdata.verify.reference.balanced
 DOMINATED = "dominated"  # see kdata.verify.reference.dominated
-BURDENED = "burdened"  # see kdata.verify.reference.burdened
+BURDENS = BURDENED, STRAINED = "burdened", "strained"  # see kdata.verify.reference.burdened
 UNDONE = "undone"  # see kdata.verify.reference.undone
 SLOW, SETTLING = REPEATS = "slow", "settling"  # see kdata.verify.reference.slow
 STRETCHED = "stretched"  # see kdata.verify.reference.magnitudes

@@ -36,7 +36,7 @@ from kdata.verify.reference.styles import (
     ALIKE,
     BALANCED,
     BORDERED,
-    BURDENED,
+    BURDENS,
     CANCELLING,
     DOMINATED,
     FADING,
@@ -49,6 +49,7 @@ from kdata.verify.reference.styles import (
     REACHING,
     REPEATS,
     SPARSE,
+    STRAINED,
     STRETCHED,
     SURE,
     UNDONE,
@@ -67,7 +68,7 @@ CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the l
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
           "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE, GRADED, SURE, UNEVEN, "eased",
-          *FAINT, CANCELLING, LEANING, *AGED, DOMINATED, "filled", BURDENED, *REPEATS,
+          *FAINT, CANCELLING, LEANING, *AGED, DOMINATED, "filled", *BURDENS, *REPEATS,
           BALANCED, UNDONE)  # fmt: skip
 # And as what style the reference is to bear each.
 HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE, DOMINATED: "ties"}
@@ -185,7 +186,7 @@ class Unusual(Weighed):
         inputs = centred if centred is not None and measures.bears(centred) else natural
         if style == "signed":
             return centred_apart(natural, measures.bears, generator) if inputs is natural else None
-        if style in ("magnitudes", BURDENED, UNDONE):
+        if style in ("magnitudes", *BURDENS, UNDONE):
             return self._by_lines(style, measures, natural if style == UNDONE else inputs, generator)
         scales, steady = magnitudes.FARTHEST if style == "farthest" else magnitudes.NEAREST, self._names & STEADY
         return None if self._mixed else magnitudes.uniform(inputs, scales, measures.bears, bool(steady))
@@ -200,7 +201,9 @@ class Unusual(Weighed):
         if style == UNDONE:
             self._undone = undone(inputs, measures.eager, measures.golden, generator)
             return self._undone.inputs if self._undone else None
-        self._burden = burdened(inputs, measures, self._names)
+        if style == STRAINED and self._burden is None:
+            return None
+        self._burden = burdened(inputs, measures, self._names, self._burden if style == STRAINED else None)
         return self._burden.inputs if self._burden else None
 
     def _fading(
@@ -333,6 +336,6 @@ class Unusual(Weighed):
         if trial is not None and trial["style"] == UNDONE and self._undone:
             rounded = [self._plain(self.kept, self._undone.rounded), self.kept.write({})]
             trial["kept"] |= {"along": self._undone.dim, "noisy": [rounded]}
-        if trial is not None and trial["style"] == BURDENED and self._burden:
+        if trial is not None and trial["style"] in BURDENS and self._burden:
             trial["kept"]["along"] = self._burden.dim
         return trial
