@@ -34,7 +34,9 @@ the ulps of one are allowed beside, unless it is homogeneous. What such draws ar
 more.
 
 Rows that have magnitudes of their own are judged one by one. So are the lines of an answer where an input's outer lines
-are very large (style ``burdened``), for those of windows that hold none of these are as small as ever.
+are very large (styles ``burdened`` and ``strained``), for those of windows that hold none of these are as small as
+ever, and the steps of a recurrence whose last one undoes the others (style ``undone``): what single precision loses of
+these is allowed beside.
 
 Products of fp32 may be asked for in tf32: a track of its own, with a row of its own, in which the reference's error is
 that of factors cut to tf32, and on a GPU that of eager in tf32. Receipts name the track, and what was
