@@ -62,16 +62,19 @@ def test_what_is_left_is_little_beside_what_was_there(dtype: torch.dtype) -> Non
 
 
 def test_the_last_step_is_that_of_the_first_row_where_a_recurrence_begins_at_the_end() -> None:
-    x = torch.randn(24, 6).half()
+    x = torch.randn(24, 16).half()
     draw = found(averaged, x)
     assert draw is not None
     assert torch.equal(draw.inputs[0][1:], x[1:])
+    assert draw.dim is None
     assert float(averaged(draw.inputs).abs().mean()) < 0.01
 
 
 @pytest.mark.parametrize(("forward", "given"), [
-    (rounded, torch.randn(24, 6).half()),
-    (averaged, torch.randn(24, 6)),  # of single precision
+    (rounded, torch.randn(24, 16).half()),
+    (averaged, torch.randn(24, 16)),  # of single precision
+    (averaged, torch.randn(24, 6).half()),  # too little is left
+    (lambda inputs: averaged([inputs[0].half()]).float(), torch.randn(24, 16).half()),  # the answer is of it
     (lambda inputs: inputs[0].float().softmax(0).half(), torch.randn(24, 6).half()),
 ])  # fmt: skip
 def test_what_carries_nothing_in_single_precision_is_left_alone(forward: Forward, given: Tensor) -> None:

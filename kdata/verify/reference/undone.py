@@ -23,6 +23,7 @@ from kdata.verify.values import computes, finite
 
 LESS = 16.0  # times as large is what is undone as what is left of it
 RIGHT = 0.02  # of what is left, by which the reference itself is off at most
+FEWEST = 16  # elements of a step
 MOST = 1 << 10  # the largest number that undoes
 FLAT = 1e-2  # slopes below it have none
 SINGLE = 2.0**-23  # an ulp of one in single precision
@@ -32,10 +33,13 @@ Answer = Callable[[list[Any]], Any]
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """Inputs, the dimension along which their steps lie, and the answer with what single precision loses of a state."""
+    """Inputs, the dimension along which their steps lie, and the answer with what single precision loses of a state.
+
+    None for the dimension where the answer is that of the last step alone.
+    """
 
     inputs: list[Any]
-    dim: int
+    dim: int | None
     rounded: Any
 
 
@@ -99,12 +103,18 @@ def _solved(inputs: list[Any], place: int, dim: int, end: int, eager: Answer, go
     found = ending(undoing) if float(undoing.abs().max()) < MOST else None
     if found is None or not finite(answer := eager(found)):
         return None
+    made = [t for t in tree_leaves(answer) if computes(t)]
+    if any(t.dtype not in HALVES or t.shape != made[0].shape for t in made):  # single precision shows what it loses
+        return None
     left, right = there(answer), there(golden(found))
+    if left.numel() < FEWEST:  # what is left of few may be far less than what is left of others
+        return None
     size = _size(right)
     if not LESS * size < _size(without) or not _size(left - right) < RIGHT * size:
         return None
     lost = SINGLE * shape[dim] * _size(without)
-    return Undone(found, dim, tree_map(lambda t: t + lost if computes(t) else t, answer))
+    along = dim if made[0].shape == shape else None
+    return Undone(found, along, tree_map(lambda t: t + lost if computes(t) else t, answer))
 
 
 def _size(tensor: Tensor) -> float:
