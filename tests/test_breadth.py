@@ -12,7 +12,7 @@ from kdata.record import Receipt
 from kdata.verify import reasons
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Level, Options
-from kdata.verify.reference.arguments import changed
+from kdata.verify.reference.arguments import changed, powered
 from kdata.verify.reference.breadth import OWN_BACKWARD
 from kdata.verify.reference.draws import centred_apart, draw
 
@@ -351,3 +351,11 @@ def test_products_that_a_backward_leaves_to_torch_are_told(tmp_path: Path) -> No
     receipt = judged(with_backward().replace("return d\n", ones), tmp_path)
     assert receipt.verdict == "verified", receipt.detail
     assert checks(receipt)[OWN_BACKWARD] == (False, "aten.mm")
+
+
+def test_floats_that_an_answer_follows_become_powers_of_two() -> None:
+    assert powered(([0.05, 3, 1e-6], {"slope": -0.3}), ([0.025, 3, 1e-6], {"slope": 0.7})) == (
+        [0.0625, 3, 1e-6],
+        {"slope": -0.25},
+    )
+    assert powered(([0.5], {}), ([0.25], {})) is None

@@ -86,3 +86,19 @@ def test_large_lines_are_no_rows_of_all_magnitudes() -> None:
     assert all(trial is not None and trial["style"] == style for style, trial in trials.items())
     alongs = [trial["kept"].get("along") for trial in trials.values() if trial is not None]
     assert alongs == [1, None, None]
+
+
+def test_each_input_that_tells_has_such_lines_one_after_another() -> None:
+    def pooled(inputs: list[Tensor]) -> Tensor:
+        one, *windows = inputs
+        return one + sum((nn.functional.avg_pool1d(w, 4) for w in windows), torch.zeros(()))
+
+    measures = Measures(pooled, lambda inputs: pooled([t.double() for t in inputs]), pooled)
+    given = [torch.randn(4, 8), torch.randn(4, 32), torch.randn(4, 32)]
+    first = burdened(given, measures, ["sum"])
+    assert first is not None
+    second = burdened(given, measures, ["sum"], first)
+    assert second is not None
+    assert [n for n in range(3) if first.inputs[n] is not given[n]] == [1]
+    assert [n for n in range(3) if second.inputs[n] is not given[n]] == [2]
+    assert burdened(given, measures, ["sum"], second) is None

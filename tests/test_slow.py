@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from kdata.verify.reference.slow import SHOWS, Steps, slow
+from kdata.verify.reference.slow import SHOWS, Steps, settling, slow
 from kdata.verify.values import finite, near, upcast
 
 
@@ -38,7 +38,7 @@ def settled(inputs: list[Any], weights: list[Any], steps: int = 30) -> Tensor:
     return h
 
 
-def found(answer: Callable[..., Any], weights: list[Tensor], *shape: int) -> Any:
+def found(answer: Callable[..., Any], weights: list[Tensor], *shape: int, search: Callable[..., Any] = slow) -> Any:
     """What is found for a reference of one input of this shape."""
     torch.manual_seed(0)
 
@@ -46,7 +46,7 @@ def found(answer: Callable[..., Any], weights: list[Tensor], *shape: int) -> Any
         one, other = answer(inputs, others), answer([*map(upcast, inputs)], [*map(upcast, others)])
         return finite(one) and near(one, other, 1e-4)
 
-    return slow([torch.randn(shape)], weights, answer, bears)
+    return search([torch.randn(shape)], weights, answer, bears)
 
 
 @pytest.mark.parametrize(
@@ -59,6 +59,25 @@ def test_half_of_the_steps_are_another_answer_there(
     draw = found(answer, weights, *shape)
     assert draw is not None
     assert not near(answer(*draw), answer(*draw, half), SHOWS)
+
+
+@pytest.mark.parametrize(("scale", "steps"), [(0.05, 30), (0.002, 30), (0.05, 16)])
+def test_an_end_where_little_changes_shows_where_a_reference_settles(scale: float, steps: int) -> None:
+    """However fast it does for what the task draws."""
+
+    def early(inputs: list[Any], weights: list[Any], last: int = steps) -> Tensor:
+        h, new, step = inputs[0] + 1, torch.zeros_like(inputs[0]), 0
+        while step < last and float((new - h).abs().max()) > 1e-4 * float(new.abs().max()):
+            h, new, step = new, torch.tanh(new @ weights[0] + inputs[0]), step + 1
+        return new
+
+    def all_of_them(inputs: list[Any], weights: list[Any]) -> Tensor:
+        return settled(inputs, weights, steps)
+
+    weights = [torch.randn(16, 16, generator=torch.Generator().manual_seed(1)) * scale]
+    draw = found(all_of_them, weights, 4, 16, search=settling)
+    assert draw is not None
+    assert not near(early(*draw), all_of_them(*draw), 3e-6)
 
 
 def test_layers_and_recurrences_do_not_converge() -> None:

@@ -15,10 +15,11 @@ would not pass where one element of many is far worse than the others.
 
 At sizes beyond those at which a candidate is judged eager is the measure, and one run moved by an ulp the honest error.
 
-Whole numbers in half precision that cancel when they, or their products, are summed (style ``cancelling``) are exact in
-single precision: there the honest error is eager's, and an ulp of single precision of sums as large that do not cancel,
-growing with the root of their terms, for moved by an ulp of half nothing does. It is eager's alone where one number is
-large and all others are next to nothing (style ``dominated``): an ulp of the one is many of them.
+Whole numbers in half precision that cancel when they, or their products, are summed (styles ``cancelling`` and
+``balanced``) are exact in single precision: there the honest error is eager's, and an ulp of single precision of sums
+as large that do not cancel, growing with the root of their terms, for moved by an ulp of half nothing does. It is
+eager's alone where one number is large and all others are next to nothing (style ``dominated``): an ulp of the one is
+many of them.
 
 Where all inputs are a ten thousandth of what the task draws (style ``small``), some ulps of one are allowed beside:
 ``exp(x) - 1`` in place of ``expm1`` is what libraries write and ``torch.testing`` lets pass. A receipt tells of it. So
@@ -33,7 +34,9 @@ the ulps of one are allowed beside, unless it is homogeneous. What such draws ar
 more.
 
 Rows that have magnitudes of their own are judged one by one. So are the lines of an answer where an input's outer lines
-are very large (style ``burdened``), for those of windows that hold none of these are as small as ever.
+are very large (styles ``burdened`` and ``strained``), for those of windows that hold none of these are as small as
+ever, and the steps of a recurrence whose last one undoes the others (style ``undone``): what single precision loses of
+these is allowed beside.
 
 Products of fp32 may be asked for in tf32: a track of its own, with a row of its own, in which the reference's error is
 that of factors cut to tf32, and on a GPU that of eager in tf32. Receipts name the track, and what was
@@ -63,7 +66,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-VERSION = "39"
+VERSION = "40"
 SMALLEST = 1e-7  # a golden's rms below this counts as this
 
 

@@ -29,7 +29,7 @@ from kdata.verify.compare import (
     structure,
 )
 from kdata.verify.reference.styles import (
-    BURDENED,
+    BURDENS,
     CONDITIONED,
     FADING,
     FAINT,
@@ -37,6 +37,7 @@ from kdata.verify.reference.styles import (
     REACHING,
     SPARSE,
     STRETCHED,
+    UNDONE,
     VIEWS,
 )
 from kdata.verify.tolerances import Tolerance
@@ -206,8 +207,8 @@ def nature(trial: dict[str, Any]) -> Nature:
     style = trial["style"]
     near_nothing = ("small", STRETCHED, FADING, *SPARSE, *FAINT)
     ones = style in near_nothing or (style in REACHING and not kept.get("homogeneous"))
-    lenient = style in (*CONDITIONED, *RAISED, *FAINT, BURDENED)
-    rows = kept["along"] if style in ("magnitudes", BURDENED) else None
+    lenient = style in (*CONDITIONED, *RAISED, *FAINT, *BURDENS)
+    rows = kept["along"] if style in ("magnitudes", *BURDENS, UNDONE) else None
     return Nature(kept["terms"], sums, ones, kept["tf32"], kept["products"], lenient, rows)
 
 

@@ -7,6 +7,7 @@ among the inputs, a temperature, of which the same is asked. Nothing else that i
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,8 @@ from kdata.verify.values import finite, near
 
 Arguments = tuple[list[Any], dict[str, Any]]
 COUNTING: tuple[type, ...] = (int, bool)
-KINDS: tuple[tuple[type, ...], ...] = ((float,), COUNTING, (str,))
+FLOATS: tuple[type, ...] = (float,)
+KINDS: tuple[tuple[type, ...], ...] = (FLOATS, COUNTING, (str,))
 # Words of which torch takes any where it takes one of them; a word of two lists is tried by the first one's first.
 WORDS = (("none", "tanh"), ("mean", "sum", "none"), ("relu", "gelu", "silu", "tanh"), ("zeros", "border", "reflection"),
          ("constant", "reflect", "replicate", "circular"), ("zeros", "reflect", "replicate", "circular"),
@@ -62,6 +64,22 @@ def changed(
                 break
     positional, keyword = tree_unflatten(values, structure)
     return Changed((positional, keyword), ", ".join(f"{k}={v!r}" for k, v in said.items())) if said else None
+
+
+def powered(given: Arguments, other: Arguments) -> Arguments | None:
+    """The arguments with powers of two near those floats that are not as in others; None where they are such already.
+
+    Of their signs. By powers of two nothing is rounded.
+    """
+    values, structure = tree_flatten([*given])
+    tried = [_power(v) if type(v) is float and v and v != w else v
+             for v, w in zip(values, tree_leaves([*other]), strict=True)]  # fmt: skip
+    positional, keyword = tree_unflatten(tried, structure)
+    return None if tried == values else (positional, keyword)
+
+
+def _power(value: float) -> float:
+    return math.copysign(2.0 ** round(math.log2(abs(value))), value)
 
 
 def with_numbers(drawn: list[Any], numbers: list[Any]) -> list[Any]:

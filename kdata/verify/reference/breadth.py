@@ -2,10 +2,11 @@
 
 The trusted side. None of it is what a task asks for, so a candidate that fails it stays verified, and its receipt says
 what it fails.
-There are four exceptions. One that follows other numbers among its inputs, but is wrong at such as its kernels compare
-with. One that answers wrongly where the last dimension is one. One that reads strides, and is
-right where all inputs are transposed views, but wrong where some of them are, or where they are parts of wider rows,
-takes the strides of one for those of another, or of its answer. And a candidate whose text offers a backward, and whose
+There are five exceptions. One that follows other numbers among its inputs, but is wrong at such as its kernels compare
+with. One that follows other arguments of its constructor, but steps elsewhere than the reference does for sure with
+such as round nothing. One that answers wrongly where the last dimension is one. One that reads strides, and is right
+where all inputs are transposed views, but wrong where some of them are, or where they are parts of wider rows, takes
+the strides of one for those of another, or of its answer. And a candidate whose text offers a backward, and whose
 answer follows from its inputs, is rejected where one of its gradients is wrong, or is none though the reference has
 one, or is some where the reference detaches what it is of: training goes on without a word.
 A backward that raises, an answer that is detached, and no backward at all are heard of in training: they are told.
@@ -26,7 +27,16 @@ from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
 from kdata.verify.compare import Tensors, leaves
 from kdata.verify.findings import EVALUATES, Findings, RejectedError
-from kdata.verify.reference.styles import BATCH, COUNTED, DETAILS, EVALUATED, GRADIENTS, SINGLE, NoGradientError
+from kdata.verify.reference.styles import (
+    BATCH,
+    COUNTED,
+    DETAILS,
+    EVALUATED,
+    GRADIENTS,
+    SINGLE,
+    STEPPED,
+    NoGradientError,
+)
 from kdata.verify.scratch import RETURNED
 from kdata.verify.trial import FLOATS, Expected, compare, failure
 
@@ -40,9 +50,11 @@ CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strid
           "ignored": "leaves out targets that torch ignores by default",
           ARGUMENT: "follows other arguments of its constructor",
           NUMBER: "follows other numbers among its inputs",
+          STEPPED: "steps where the reference does, with other arguments",
           COUNTED: "follows numbers that its kernels name", BATCH: "holds for a larger batch",
           SINGLE: "holds for a last dimension of one"}  # fmt: skip
 SILENT = {**dict.fromkeys(set(GRADIENTS) - {"anew"}, (reasons.WRONG, reasons.STRUCTURE, reasons.OUT_OF_BOUNDS)),
+          STEPPED: (reasons.WRONG,),
           **dict.fromkeys(("beside", "pairs", "sliced", SINGLE), (reasons.WRONG, reasons.OUT_OF_BOUNDS))}  # fmt: skip
 UNSUPPORTED = "Unsupported data type"  # says Triton's interpreter of atomics of bfloat16, which GPUs have
 NO_ATOMICS = "not seen: the interpreter has no atomics of this type"
@@ -120,6 +132,10 @@ def _refuse(style: str, trial: Trial, reason: str, source: str, found: Findings)
             return  # its answer is the one in the other mode: it has been told
         missing = "it gives none where the reference does" if reason == reasons.STRUCTURE else ""
         raise RejectedError(reasons.WRONG_GRADIENT, f"{CHECKS[style]}: {missing or trial.detail}")
+    if style == STEPPED:  # where it follows no others it is made for the task's own
+        if _passed(ARGUMENT, found):
+            raise RejectedError(reason, f"{DETAILS[style]}: {trial.detail}")
+        return
     if style == SINGLE:
         raise RejectedError(reasons.WRONG_ODD, f"{trial.sizes}: {trial.detail}")
     if _passed("strided", found) and STRIDES.search(source):

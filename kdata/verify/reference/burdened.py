@@ -28,6 +28,7 @@ from kdata.verify.values import computes
 
 TIMES = 1e6  # what is left of such numbers is some hundredths
 SHARE = 8  # of a dimension's lines one in so many is large at either end
+MOST = 4  # inputs that are tried
 WIDE = (torch.float32, torch.float64)  # half precision does not hold them
 
 
@@ -37,13 +38,17 @@ class Burden:
 
     inputs: list[Any]
     dim: int
+    place: int = 0  # of that input
 
 
-def burdened(inputs: list[Any], measures: Measures, names: Collection[str]) -> Burden | None:
-    """The first floating input with its outer lines large along the last dimension that tells; None for none.
+def burdened(
+    inputs: list[Any], measures: Measures, names: Collection[str], first: Burden | None = None
+) -> Burden | None:  # fmt: skip
+    """A floating input with its outer lines large along the last dimension that tells; None for none.
 
     It tells where some lines of the answer follow from these, and not all, unless it has as many lines as the input and
     those are the same: each line is computed by itself then, which is asked otherwise. ``names``: of its operators.
+    The first one that tells; where that is known, the next one.
 
     Raises:
         Exception: whatever the reference raises.
@@ -55,17 +60,17 @@ def burdened(inputs: list[Any], measures: Measures, names: Collection[str]) -> B
     wide = [n for n, t in enumerate(leaves) if computes(t) and t.dtype in WIDE and n not in still]
     if not wide:
         return None
-    place = wide[0]
     usual = measures.eager(inputs)
-    for dim in reversed(range(leaves[place].ndim)):
+    places = [n for n in wide if first is None or n > first.place][:MOST]
+    for place, dim in ((n, dim) for n in places for dim in reversed(range(leaves[n].ndim))):
         if not (count := leaves[place].shape[dim] // SHARE):
             continue
         large = leaves[place].clone(memory_format=torch.contiguous_format)
-        for first in (0, large.shape[dim] - count):
-            large.narrow(dim, first, count).mul_(TIMES)
+        for start in (0, large.shape[dim] - count):
+            large.narrow(dim, start, count).mul_(TIMES)
         tried: list[Any] = tree_unflatten([*leaves[:place], large, *leaves[place + 1 :]], form)
         if measures.bears(tried) and _apart(usual, measures.eager(tried), dim, large.shape[dim]):
-            return Burden(tried, dim)
+            return Burden(tried, dim, place)
     return None
 
 

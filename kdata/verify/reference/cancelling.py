@@ -37,6 +37,8 @@ SUMMED, TRANSPOSED, GROUPS = 1, 6, 8  # a dimension of a convolution's weights, 
 ADDS_UP = ("sum", "mean")
 # Operators that add rows where integers say: which argument has an entry for each, and which says along what.
 PUTS = {"index_add": (2, None), "scatter_add": (2, 1), "scatter_reduce": (2, 1)}
+PUTS_AT, AT, ACCUMULATES = ("index_put", "_index_put_impl"), 1, 3  # likewise, by several indices at once, if it adds
+LOOKS_UP = frozenset("embedding _embedding_bag _embedding_bag_forward_only index index_select gather".split())
 ALLOWED = 2  # products on the way
 MOST_TRIED = 32  # places of factors in what is summed
 HALVES = (torch.float16, torch.bfloat16)
@@ -67,9 +69,11 @@ class Products(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()
         self.count, self.terms, self.added, self.put = 0, *(dict[int, None]() for _ in range(3))
+        self.looks = False  # up rows of a table
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = str(function).split(".")[1]
+        self.looks |= name in LOOKS_UP
         if any(part in name for part in PRODUCTS):
             self.count += 1
             attends = ATTENTION in name
@@ -81,6 +85,8 @@ class Products(TorchDispatchMode):
         elif (puts := name.rstrip("_")) in PUTS:
             place, along = PUTS[puts]
             self.put[args[place].numel() if along is None else _reduced(args[place], args[along])] = None
+        elif puts in PUTS_AT and len(args) > ACCUMULATES and args[ACCUMULATES]:
+            self.put[next((t.numel() for t in args[AT] if t is not None), 0)] = None
         return function(*args, **(kwargs or {}))
 
 
@@ -93,8 +99,13 @@ def cancelling(
     """
     with Products() as products:
         eager([*leaves])
-    tried = (_found(one, terms, eager, golden) for terms, one in _all(leaves, products, generator))
-    return next((found for found in tried if found is not None), None)
+    return first_right(_all(leaves, products, generator), eager, golden)
+
+
+def first_right(tried: Iterable[Tried], eager: Answer, golden: Answer) -> Found | None:
+    """The first of what is tried where the reference is right; None where it is nowhere."""
+    found = (_found(one, terms, eager, golden) for terms, one in tried)
+    return next((each for each in found if each is not None), None)
 
 
 def _found(leaves: list[Any], terms: int, eager: Answer, golden: Answer) -> Found | None:
@@ -152,25 +163,29 @@ def _tried(
 
     ``rounded``: each product may be rounded before it is added.
     """
-    for (one, p), (other, q) in permutations(_places(leaves, terms), 2):
+    for (one, p), (other, q) in permutations(places_of(leaves, terms), 2):
         if one < other:
             most = int(math.sqrt(min(8 * HALF_WAY / terms, WHOLE[leaves[one].dtype] if rounded else math.inf)))
             tried = [*leaves]
-            tried[one] = _drawn(leaves[one], p, -1, most, generator)
-            tried[other] = _drawn(leaves[other], q, 1, most, generator)
+            tried[one] = balanced_along(leaves[one], p, -1, most, generator)
+            tried[other] = balanced_along(leaves[other], q, 1, most, generator)
             yield tried
 
 
 def _alone(leaves: Sequence[Any], terms: int, generator: torch.Generator, others: float = 0.0) -> Iterator[list[Any]]:
     """Zeros, or others, for all leaves in half precision but one, which is such a factor along so many terms."""
-    for place, axes in _places(leaves, terms):
-        most = min(4 * HALF_WAY // terms, WHOLE[leaves[place].dtype] - 1)
+    for place, axes in places_of(leaves, terms):
         tried = [torch.full_like(t, others) if computes(t) and t.dtype in HALVES else t for t in leaves]
-        tried[place] = _drawn(leaves[place], axes, -1, most, generator)
+        tried[place] = balanced_along(leaves[place], axes, -1, most_of(leaves[place], terms), generator)
         yield tried
 
 
-def _places(leaves: Sequence[Any], terms: int) -> list[Place]:
+def most_of(leaf: Tensor, terms: int) -> int:
+    """The largest whole number of a factor that is summed by itself."""
+    return min(4 * HALF_WAY // terms, WHOLE[leaf.dtype] - 1)
+
+
+def places_of(leaves: Sequence[Any], terms: int) -> list[Place]:
     """Leaves in half precision with axes of so many elements, the last axis of a leaf first; no labels."""
     still = labels(leaves)
     halves = [n for n, t in enumerate(leaves) if computes(t) and t.dtype in HALVES and n not in still]
@@ -188,7 +203,7 @@ def _count(leaf: Tensor, axes: Axes) -> int:
     return math.prod(leaf.shape[axes[0] : axes[1] + 1])
 
 
-def _drawn(like: Tensor, axes: Axes, sign: int, most: int, generator: torch.Generator) -> Tensor:
+def balanced_along(like: Tensor, axes: Axes, sign: int, most: int, generator: torch.Generator) -> Tensor:
     """Whole numbers of which the last half along axes is the first one, turned round; if negated, moved by one."""
     terms, most = _count(like, axes), max(3, most)
     shape = [*like.shape[: axes[0]], *like.shape[axes[1] + 1 :], (terms + 1) // 2]

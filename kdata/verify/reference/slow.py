@@ -3,10 +3,14 @@
 Newton and Schulz, Sinkhorn and fixed points are near their end after a few steps on what tasks draw: who does half of
 them has the same answer.  Scores that are larger, weights that contract less, matrices that are nearly of rank one and
 such as are more, or less, beside their diagonals take more steps than a reference does, so that each of them counts.
+
+Who ends where little changes does all of the steps there. At others a reference settles in its last steps: what is
+left to do where little changes is more there than what is allowed.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -23,10 +27,13 @@ LONGEST = 64  # operators of one step
 MOST, ELEMENTS = 1 << 12, 1 << 24  # operators, and elements of all that they make, that are looked at
 CONVERGED = 3e-4  # relative change in the last steps, a quarter of all, below which these may be left out
 SHOWS, ENOUGH = 5e-3, 0.1  # what it is to be; from the second on no other draw is tried
-SCALES = (30.0, 20.0, 10.0, 5.0, 3.0, 0.1, 0.01)  # of inputs
-CONTRACTS = (10.0, 5.0, 3.0, 2.0, 1.5)  # times as large weights
+SETTLES, LITTLE = 1e-5, 3e-7  # what it is about where a reference settles, and at least; at most what shows
+SCALES = (30.0, 20.0, 15.0, 10.0, 7.0, 5.0, 3.0, 0.1, 0.01)  # of inputs
+CONTRACTS = (100.0, 70.0, 50.0, 40.0, 30.0, 20.0, 15.0, 10.0, 7.0, 5.0, 4.0, 3.0, 2.0, 1.5)  # times as large weights
 BESIDE = (10.0, 3.0, 0.1, 0.01)  # times as large what is beside a diagonal
-RANKS = (0.01, 0.03, 0.1, 0.3)  # how much there is beside rank one
+RANKS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)  # how much there is beside rank one
+Draw = tuple[list[Any], list[Any]]  # inputs and weights
+Answer = Callable[[list[Any], list[Any]], Any]
 
 
 class Steps(TorchDispatchMode):
@@ -49,6 +56,11 @@ class Steps(TorchDispatchMode):
             self.names, self.made, self._elements = [], [], ELEMENTS + 1
         return result
 
+    def repetition(self) -> tuple[list[str], int]:
+        """The names of what is repeated most, and how often it is."""
+        length, step, end = _repeated(self.names)
+        return [name for name, _ in self.names[end - step : end]], length // step if step else 0
+
     def change(self) -> float | None:
         """By how much the last quarter of the longest repetition changes what is made; None where none is."""
         length, step, end = _repeated(self.names)
@@ -62,9 +74,8 @@ class Steps(TorchDispatchMode):
 
 
 def slow(
-    inputs: Sequence[Any], weights: Sequence[Any], answer: Callable[[list[Any], list[Any]], Any],
-    bears: Callable[[list[Any], list[Any]], bool],
-) -> tuple[list[Any], list[Any]] | None:  # fmt: skip
+    inputs: Sequence[Any], weights: Sequence[Any], answer: Answer, bears: Callable[[list[Any], list[Any]], bool]
+) -> Draw | None:
     """Such inputs and weights, both flat; None where nothing converges, or it does so wherever the reference is right.
 
     ``answer``: of the reference to these; ``bears``: whether it is finite and well-conditioned there.
@@ -82,7 +93,20 @@ def slow(
     return best
 
 
-def _change(answer: Callable[[list[Any], list[Any]], Any], inputs: list[Any], weights: list[Any]) -> float | None:
+def settling(
+    inputs: Sequence[Any], weights: Sequence[Any], answer: Answer, bears: Callable[[list[Any], list[Any]], bool]
+) -> Draw | None:
+    """Those of which the last steps change about as little as an end by a test of one's own asks; as ``slow``."""
+    usual = _change(answer, [*inputs], [*weights])
+    if usual is None or usual >= CONVERGED:
+        return None
+    found = [(_change(answer, *tried), tried) for tried in _larger(inputs, weights)]
+    some = [(abs(math.log(change / SETTLES)), tried) for change, tried in found if change and LITTLE < change < SHOWS]
+    nearest = (tried for _, tried in sorted(some, key=lambda each: each[0]))
+    return next((tried for tried in nearest if bears(*tried)), None)
+
+
+def _change(answer: Answer, inputs: list[Any], weights: list[Any]) -> float | None:
     try:
         with Steps() as steps:
             answer(inputs, weights)
@@ -104,22 +128,29 @@ def _repeated(names: Sequence[Any]) -> tuple[int, int, int]:
     return found
 
 
-def _tried(inputs: Sequence[Any], weights: Sequence[Any]) -> Iterator[tuple[list[Any], list[Any]]]:
+def _tried(inputs: Sequence[Any], weights: Sequence[Any]) -> Iterator[Draw]:
     still = labels(inputs)
-
-    def changed(change: Callable[[Tensor], Tensor]) -> list[Any]:
-        return [change(t).to(t.dtype) if computes(t) and n not in still else t for n, t in enumerate(inputs)]
-
     if any(t.ndim > 1 for n, t in enumerate(inputs) if computes(t) and n not in still):
         for rest in RANKS:
-            yield changed(partial(_near_rank_one, rest=rest)), [*weights]
+            yield _changed(inputs, partial(_near_rank_one, rest=rest)), [*weights]
+    yield from _larger(inputs, weights)
+
+
+def _larger(inputs: Sequence[Any], weights: Sequence[Any]) -> Iterator[Draw]:
+    """Such as are larger, or smaller, all of them or beside diagonals."""
+    still = labels(inputs)
     if any(_square(t) for n, t in enumerate(inputs) if n not in still):
         for times in BESIDE:
-            yield changed(partial(_beside_diagonal, times=times)), [*weights]
+            yield _changed(inputs, partial(_beside_diagonal, times=times)), [*weights]
     for scale in SCALES:
-        yield changed(partial(torch.mul, other=scale)), [*weights]
+        yield _changed(inputs, partial(torch.mul, other=scale)), [*weights]
     for times in CONTRACTS if any(map(computes, weights)) else ():
         yield [*inputs], [t * times if computes(t) else t for t in weights]
+
+
+def _changed(inputs: Sequence[Any], change: Callable[[Tensor], Tensor]) -> list[Any]:
+    still = labels(inputs)
+    return [change(t).to(t.dtype) if computes(t) and n not in still else t for n, t in enumerate(inputs)]
 
 
 def _square(value: Any) -> bool:

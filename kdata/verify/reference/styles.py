@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 SPARSE = ("sparse", "thin", "spiked", "dotted")  # see kdata.verify.reference.sparse
-COUNTED = "counted"
+COUNTED, STEPPED = "counted", "stepped"
 DETAILS = {
     "natural": "", "centred": "inputs centred on zero", "nearly": "a tenth of the last inputs changed",
     "barely": "a thousandth of the last inputs changed",
@@ -43,6 +43,7 @@ DETAILS = {
     "signed": "some inputs centred on zero that the task draws above it",
     "ignored": "targets that do not count by torch's default", "elsewhere": "inputs of another shape",
     "argument": "constructed with other arguments", "number": "called with other numbers",
+    STEPPED: "constructed with powers of two, and inputs at which the reference steps",
     COUNTED: "called with numbers that its kernels name",
     "tailed": "the last of each dimension larger", "negative": "negative integers among the inputs",
     "grown": "weights of their own signs as large as the reference bears",
@@ -64,13 +65,17 @@ DETAILS = {
     "graded": "rows that go from far one way to as far the other", "coupled": "rows of weights that are equal",
     "single": "a last dimension of one",
     "cancelling": "whole numbers in half precision that are large and cancel, or whose products are",
+    "balanced": "whole numbers in half precision that cancel where they are looked up, or added up behind a product",
     "adjacent": "large integers among the inputs that are nearly the same",
     "eased": "numbers of usual size in a mask that is added", "filled": "numbers in inputs of zeros or of identity",
     "void": "every other input nothing but zeros",
     "hollow": "every other input, from the second on, nothing but zeros",
     "dominated": "rows or columns in half precision of one large number and many small ones",
     "slow": "inputs or weights at which what is repeated converges slowly",
+    "undone": "inputs in half precision whose last step undoes what those before it did",
+    "settling": "inputs or weights at which what is repeated ends as it converges",
     "burdened": "an input whose outer lines are a million times as large",
+    "strained": "another input whose outer lines are a million times as large",
     "aged": "a state after so many calls that it shows", "oldest": "a state after as many calls as the reference bears",
     **dict.fromkeys(SPARSE, "some inputs that are zero nearly everywhere"),
     "batch": "a batch of two, where the task draws one", "repeated": "integers among the inputs that are equal",
@@ -84,9 +89,11 @@ LEANING = "leaning"  # see kdata.verify.reference.leaning
 SURE = "sure"  # see kdata.verify.reference.sure
 UNEVEN = "uneven"  # see kdata.verify.reference.packed
 CANCELLING = "cancelling"  # see kdata.verify.reference.cancelling
+BALANCED = "balanced"  # see kdata.verify.reference.balanced
 DOMINATED = "dominated"  # see kdata.verify.reference.dominated
-BURDENED = "burdened"  # see kdata.verify.reference.burdened
-SLOW = "slow"  # see kdata.verify.reference.slow
+BURDENS = BURDENED, STRAINED = "burdened", "strained"  # see kdata.verify.reference.burdened
+UNDONE = "undone"  # see kdata.verify.reference.undone
+SLOW, SETTLING = REPEATS = "slow", "settling"  # see kdata.verify.reference.slow
 STRETCHED = "stretched"  # see kdata.verify.reference.magnitudes
 KINKED = "kinked"  # where derivatives jump, as that of a relu at zero
 FADING = "fading"  # see kdata.verify.reference.fading

@@ -20,6 +20,7 @@ from kdata.verify.reference import along, asked, exact, magnitudes, unread
 from kdata.verify.reference.alike import graded, paired
 from kdata.verify.reference.answering import FINITE, adds, all_answered, enlarged
 from kdata.verify.reference.burdened import Burden, burdened
+from kdata.verify.reference.cancelling import LOOKS_UP
 from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.conditioned import ANY, EITHER, one_way, weighs
 from kdata.verify.reference.dominated import Dims, dominated
@@ -33,8 +34,9 @@ from kdata.verify.reference.sparse import sparse
 from kdata.verify.reference.styles import (
     AGED,
     ALIKE,
+    BALANCED,
     BORDERED,
-    BURDENED,
+    BURDENS,
     CANCELLING,
     DOMINATED,
     FADING,
@@ -45,25 +47,29 @@ from kdata.verify.reference.styles import (
     LEANING,
     RAISED,
     REACHING,
-    SLOW,
+    REPEATS,
     SPARSE,
+    STRAINED,
     STRETCHED,
     SURE,
+    UNDONE,
     UNEVEN,
     VIEWS,
 )
 from kdata.verify.reference.sure import PICKS, sure
 from kdata.verify.reference.ties import Ties, twinned
+from kdata.verify.reference.undone import Undone, undone
 from kdata.verify.reference.variants import Variant
-from kdata.verify.reference.weighed import CHOOSES, LOOKS_UP, WEIGHED, Weighed
-from kdata.verify.values import seed_torch
+from kdata.verify.reference.weighed import CANCELS, CHOOSES, WEIGHED, Weighed
+from kdata.verify.values import computes, seed_torch
 
 CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
           "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE, GRADED, SURE, UNEVEN, "eased",
-          *FAINT, CANCELLING, LEANING, *AGED, DOMINATED, "filled", BURDENED, SLOW)  # fmt: skip
+          *FAINT, CANCELLING, LEANING, *AGED, DOMINATED, "filled", *BURDENS, *REPEATS,
+          BALANCED, UNDONE)  # fmt: skip
 # And as what style the reference is to bear each.
 HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE, DOMINATED: "ties"}
 HELD |= dict.fromkeys(("zeros", *SPARSE, *FAINT), "wide")
@@ -85,6 +91,7 @@ class Unusual(Weighed):
         self._names_said: list[float] = payload["named"]
         self._unpaired: list[Any] | None = None  # inputs that are complex, while they are drawn as pairs
         self._mixed: magnitudes.Mixed | None = None  # rows of several magnitudes, where these are independent
+        self._undone: Undone | None = None  # steps of which the last undoes the others
         self._burden: Burden | None = None  # lines that are large, where not all of an answer follows from them
 
     @property
@@ -114,9 +121,9 @@ class Unusual(Weighed):
     def _drawn(
         self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
     ) -> tuple[str, list[Any] | None]:
-        if styles[0] in (CANCELLING, SLOW):
-            found = self._cancelling if styles[0] == CANCELLING else self._slow
-            return styles[0], found(program, state, natural, generator)
+        if styles[0] in (*CANCELS, *REPEATS):
+            found = self._cancelling if styles[0] in CANCELS else self._slow
+            return styles[0], found(styles[0], program, state, natural, generator)
         if styles[0] in (*BEYOND, IGNORED, GROUPED, STRETCHED):
             far = self._far(styles[0], program, state, natural, generator)
             large = styles[0] in (*REACHING, STRETCHED)
@@ -179,17 +186,24 @@ class Unusual(Weighed):
         inputs = centred if centred is not None and measures.bears(centred) else natural
         if style == "signed":
             return centred_apart(natural, measures.bears, generator) if inputs is natural else None
-        if style in ("magnitudes", BURDENED):
-            return self._by_lines(style, measures, inputs)
+        if style in ("magnitudes", *BURDENS, UNDONE):
+            return self._by_lines(style, measures, natural if style == UNDONE else inputs, generator)
         scales, steady = magnitudes.FARTHEST if style == "farthest" else magnitudes.NEAREST, self._names & STEADY
         return None if self._mixed else magnitudes.uniform(inputs, scales, measures.bears, bool(steady))
 
-    def _by_lines(self, style: str, measures: magnitudes.Measures, inputs: list[Any]) -> list[Any] | None:
+    def _by_lines(
+        self, style: str, measures: magnitudes.Measures, inputs: list[Any], generator: torch.Generator
+    ) -> list[Any] | None:  # fmt: skip
         """Inputs some lines of which are larger than others, by which lines of the answer are judged; None for none."""
         if style == "magnitudes":
             self._mixed = along.mixed(inputs, measures, bool(self._names & STEADY))
             return self._mixed.inputs if self._mixed else None
-        self._burden = burdened(inputs, measures, self._names)
+        if style == UNDONE:
+            self._undone = undone(inputs, measures.eager, measures.golden, generator)
+            return self._undone.inputs if self._undone else None
+        if style == STRAINED and self._burden is None:
+            return None
+        self._burden = burdened(inputs, measures, self._names, self._burden if style == STRAINED else None)
         return self._burden.inputs if self._burden else None
 
     def _fading(
@@ -303,22 +317,30 @@ class Unusual(Weighed):
         """Inputs at which the reference steps, see ``kdata.verify.reference.exact``; None where it does nowhere."""
         if self._names & ANY:
             return None
-        weighed = self._weigh("exact", program, state, natural, torch.Generator()) or state
-        measures = self._measures(program, weighed, natural, torch.Generator())
-        drawn = exact.drawn(natural, self._names, self._asks.divisors)
-        found = [(exact.sure(inputs, measures.eager, measures.golden), inputs) for inputs in drawn]
-        steps, inputs = max(found, key=lambda each: each[0])  # the first of those that are as good
-        return inputs if steps else None
+        trained = self._trained(program, state)
+        others = any(computes(value) for name, value in state.items() if name not in trained)
+        for self._buffers in (False, True)[: 1 + others]:  # such as a scale: where nothing else is on a side for sure
+            weighed = self._weigh("exact", program, state, natural, torch.Generator()) or state
+            measures = self._measures(program, weighed, natural, torch.Generator())
+            drawn = exact.drawn(natural, self._names, self._asks.divisors)
+            found = [(exact.sure(inputs, measures.eager, measures.golden), inputs) for inputs in drawn]
+            steps, inputs = max(found, key=lambda each: each[0])  # the first of those that are as good
+            if steps:
+                return inputs
+        return None
 
     def _trial(self, index: int, variant: Variant, seed: int, style: str) -> dict[str, Any] | None:
         trial = super()._trial(index, variant, seed, style)
         if trial is not None and trial["style"] in ("exact", BORDERED):
             trial["kept"].pop("span", None)  # it is on one side for sure
-        if trial is not None and trial["style"] in (CANCELLING, DOMINATED):  # moved by an ulp of half's, nothing tells
+        if trial is not None and trial["style"] in (*CANCELS, DOMINATED):  # moved by an ulp of half's, nothing tells
             rounded = [self._plain(self.kept, self._rounded), self.kept.write({})]
-            trial["kept"]["noisy"] = [rounded] if trial["style"] == CANCELLING else []
+            trial["kept"]["noisy"] = [rounded] if trial["style"] in CANCELS else []
         if trial is not None and trial["style"] in REACHING and self._mixed:
             trial["kept"] |= {"homogeneous": self._mixed.homogeneous, "along": self._mixed.dim}
-        if trial is not None and trial["style"] == BURDENED and self._burden:
+        if trial is not None and trial["style"] == UNDONE and self._undone:
+            rounded = [self._plain(self.kept, self._undone.rounded), self.kept.write({})]
+            trial["kept"] |= {"along": self._undone.dim, "noisy": [rounded]}
+        if trial is not None and trial["style"] in BURDENS and self._burden:
             trial["kept"]["along"] = self._burden.dim
         return trial

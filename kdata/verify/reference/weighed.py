@@ -13,18 +13,19 @@ from kdata.task import Program
 from kdata.verify.gradients import APART
 from kdata.verify.reference import exact, magnitudes
 from kdata.verify.reference.aging import aged
-from kdata.verify.reference.cancelling import HALVES, cancelling
+from kdata.verify.reference.balanced import balanced
+from kdata.verify.reference.cancelling import HALVES, LOOKS_UP, cancelling
 from kdata.verify.reference.leaning import Factors, leaning
 from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
-from kdata.verify.reference.slow import slow
-from kdata.verify.reference.styles import AGED, CANCELLING, LEANING, SLOW
+from kdata.verify.reference.slow import settling, slow
+from kdata.verify.reference.styles import AGED, BALANCED, CANCELLING, LEANING, REPEATS, SETTLING
 from kdata.verify.reference.ties import coupled
 from kdata.verify.reference.variants import Variant
 from kdata.verify.values import by_an_ulp, computes, same
 
-LOOKS_UP = frozenset("embedding _embedding_bag _embedding_bag_forward_only index index_select gather".split())
 WEIGHED = ("weights", "grown", "absent", LEANING, *AGED, "coupled")  # of the weights only; the last: behind a gate
+CANCELS = (CANCELLING, BALANCED)  # of sums in half precision
 CHOOSES = "topk"  # the operator that takes some of what is equal, and all of it where there is room
 
 
@@ -34,6 +35,7 @@ class Weighed(Reference):
     def __init__(self, payload: dict[str, Any]) -> None:
         super().__init__(payload)
         self._asks, self._names, self._products = Asks(), frozenset[str](), False  # of the variant that is being tried
+        self._buffers = False  # are powers of two, too, where a reference steps
         self._factors: dict[str, Any] | None = None  # weights that cancel in a product with inputs, or with each other
         self._rounded: Any = None  # what rounding to single precision may make of an answer there
 
@@ -57,7 +59,7 @@ class Weighed(Reference):
         )
 
     def _cancelling(
-        self, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
+        self, style: str, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
     ) -> list[Any] | None:  # fmt: skip
         """Inputs, and weights beside, whose products cancel; None where there are none in half precision."""
         generator = torch.Generator().manual_seed(generator.initial_seed() ^ APART)
@@ -69,7 +71,8 @@ class Weighed(Reference):
             inputs, weights = tree_unflatten(leaves, form)
             return of(program, state | weights, inputs)[0]
 
-        found = cancelling(flat, partial(answer, self._answer), partial(answer, self._golden), generator)
+        search = balanced if style == BALANCED else cancelling
+        found = search(flat, partial(answer, self._answer), partial(answer, self._golden), generator)
         if found is None:
             return None
         inputs, weights = tree_unflatten(found.leaves, form)
@@ -77,9 +80,9 @@ class Weighed(Reference):
         return list(inputs)
 
     def _slow(
-        self, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
+        self, style: str, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
     ) -> list[Any] | None:  # fmt: skip
-        """Inputs, and weights beside, at which what is repeated converges slowly; None where nothing converges."""
+        """Inputs, and weights beside, at which what is repeated converges late, or slowly; None where nothing does."""
         names = self._trained(program, state)
         flat, form = tree_flatten(natural)
 
@@ -92,7 +95,8 @@ class Weighed(Reference):
         def answer(leaves: list[Any], weights: list[Any]) -> Any:
             return self._answer(program, weighed(weights), tree_unflatten(leaves, form))[0]
 
-        found = slow(flat, [state[name] for name in names], answer, bears)
+        search = settling if style == SETTLING else slow
+        found = search(flat, [state[name] for name in names], answer, bears)
         if found is None:
             return None
         self._factors = weighed(found[1])
@@ -106,7 +110,7 @@ class Weighed(Reference):
     def _weigh(
         self, style: str, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator
     ) -> dict[str, Any] | None:
-        if style in (CANCELLING, SLOW):
+        if style in (*CANCELS, *REPEATS):
             return self._factors
         if style not in (*WEIGHED, "exact"):
             return super()._weigh(style, program, state, inputs, generator)
@@ -115,7 +119,8 @@ class Weighed(Reference):
             borne = (w for w in coupled(state, trained) if self._bears(program, w, inputs, "wide", generator))
             return next(borne, None) if trained and CHOOSES in self._names else None
         if style == "exact":
-            return state | {name: exact.powers(state[name]) for name in trained}
+            buffers = [n for n, v in state.items() if self._buffers and computes(v) and n not in trained]
+            return state | {name: exact.powers(state[name]) for name in (*trained, *buffers)}
         moving: list[Any] = []
         if style in AGED:
             moving = aged(style, state, trained, partial(self._answer, program, inputs=inputs), self._asks.places)

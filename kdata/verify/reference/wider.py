@@ -19,12 +19,22 @@ from torch.utils._pytree import tree_leaves, tree_map
 from kdata.task import INIT_INPUTS, INPUTS, Program
 from kdata.verify.gradients import beyond_rounding, floating, gradients, names
 from kdata.verify.reference.answering import FINITE, close, lost, same_places, share_finite
-from kdata.verify.reference.arguments import COUNTING, KINDS, Arguments, changed, counted, with_numbers
+from kdata.verify.reference.arguments import COUNTING, FLOATS, KINDS, Arguments, changed, counted, powered, with_numbers
 from kdata.verify.reference.conditioned import first, of_blocks, one_way
 from kdata.verify.reference.draws import DTYPES, jogged, labels
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.magnitudes import CONDITION
-from kdata.verify.reference.styles import ALONE, COUNTED, DOMINATED, GRADIENTS, KINKED, TALL, VIEWS, NoGradientError
+from kdata.verify.reference.styles import (
+    ALONE,
+    COUNTED,
+    DOMINATED,
+    GRADIENTS,
+    KINKED,
+    STEPPED,
+    TALL,
+    VIEWS,
+    NoGradientError,
+)
 from kdata.verify.reference.training import derived, training
 from kdata.verify.reference.unusual import BEYOND, GROUPED, IGNORED, Unusual
 from kdata.verify.reference.variants import Variant
@@ -56,6 +66,7 @@ class Wider(Unusual):
         self._wanted: dict[str, Any] = {}  # which gradients the candidate is asked for
         self._extra: list[dict[str, Any]] = []
         self._first = True  # no trial has been made yet
+        self._followed: Arguments | None = None  # with other floats, which the reference's answer follows
         self._instead: dict[str, Callable[[], list[Any]]] = {}  # functions in place of the task's, by their names
 
     def run(self, scratch: Path) -> dict[str, Any]:
@@ -93,6 +104,7 @@ class Wider(Unusual):
             varied = {way: self._varied(index, variant, *way) for way in ways}
             self._extra += filter(None, varied.values())
             self._extra += self._counted(index, variant) if varied[NUMBER, COUNTING] else []
+            self._extra += self._stepped(index, variant)
         return trials
 
     def _varied(
@@ -121,6 +133,7 @@ class Wider(Unusual):
             return None
         if not constructed:
             return self._called(index, variant, style, other.arguments[0], other.detail)
+        self._followed = other.arguments if kinds == FLOATS else self._followed
         self._instead = {INIT_INPUTS: lambda: [*other.arguments]}
         return self._instead_of(index, variant, style, f"constructed with {other.detail}")
 
@@ -147,6 +160,16 @@ class Wider(Unusual):
             given = counted(inputs, number)
             made += [given and self._called(index, variant, COUNTED, given, str(number))]
         return [trial for trial in made if trial]
+
+    def _stepped(self, index: int, variant: Variant) -> list[dict[str, Any]]:
+        """A trial at which the reference steps for sure by numbers of its constructor that round nothing, if any."""
+        given = self.prober.program(variant.values).arguments()
+        other = powered(given, self._followed) if self._followed and variant.run.cost.jumps else None
+        if other is None:
+            return []
+        self._instead = {INIT_INPUTS: lambda: [*other]}
+        trial = self._instead_of(index, variant, "exact", "constructed with powers of two")
+        return [trial | {"style": STEPPED}] if trial else []
 
     def _program(self, variant: Variant) -> Program:
         program = super()._program(variant)
