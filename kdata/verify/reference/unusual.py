@@ -61,7 +61,7 @@ from kdata.verify.reference.ties import Ties, twinned
 from kdata.verify.reference.undone import Undone, undone
 from kdata.verify.reference.variants import Variant
 from kdata.verify.reference.weighed import CANCELS, CHOOSES, WEIGHED, Weighed
-from kdata.verify.values import computes, seed_torch
+from kdata.verify.values import seed_torch
 
 CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
@@ -317,17 +317,12 @@ class Unusual(Weighed):
         """Inputs at which the reference steps, see ``kdata.verify.reference.exact``; None where it does nowhere."""
         if self._names & ANY:
             return None
-        trained = self._trained(program, state)
-        others = any(computes(value) for name, value in state.items() if name not in trained)
-        for self._buffers in (False, True)[: 1 + others]:  # such as a scale: where nothing else is on a side for sure
-            weighed = self._weigh("exact", program, state, natural, torch.Generator()) or state
-            measures = self._measures(program, weighed, natural, torch.Generator())
-            drawn = exact.drawn(natural, self._names, self._asks.divisors)
-            found = [(exact.sure(inputs, measures.eager, measures.golden), inputs) for inputs in drawn]
-            steps, inputs = max(found, key=lambda each: each[0])  # the first of those that are as good
-            if steps:
-                return inputs
-        return None
+        weighed = self._weigh("exact", program, state, natural, torch.Generator()) or state
+        measures = self._measures(program, weighed, natural, torch.Generator())
+        drawn = exact.drawn(natural, self._names, self._asks.divisors)
+        found = [(exact.sure(inputs, measures.eager, measures.golden), inputs) for inputs in drawn]
+        steps, inputs = max(found, key=lambda each: each[0])  # the first of those that are as good
+        return inputs if steps else None
 
     def _trial(self, index: int, variant: Variant, seed: int, style: str) -> dict[str, Any] | None:
         trial = super()._trial(index, variant, seed, style)

@@ -35,7 +35,6 @@ class Weighed(Reference):
     def __init__(self, payload: dict[str, Any]) -> None:
         super().__init__(payload)
         self._asks, self._names, self._products = Asks(), frozenset[str](), False  # of the variant that is being tried
-        self._buffers = False  # are powers of two, too, where a reference steps
         self._factors: dict[str, Any] | None = None  # weights that cancel in a product with inputs, or with each other
         self._rounded: Any = None  # what rounding to single precision may make of an answer there
 
@@ -119,8 +118,7 @@ class Weighed(Reference):
             borne = (w for w in coupled(state, trained) if self._bears(program, w, inputs, "wide", generator))
             return next(borne, None) if trained and CHOOSES in self._names else None
         if style == "exact":
-            buffers = [n for n, v in state.items() if self._buffers and computes(v) and n not in trained]
-            return state | {name: exact.powers(state[name]) for name in (*trained, *buffers)}
+            return state | {name: exact.powers(state[name]) for name in trained}
         moving: list[Any] = []
         if style in AGED:
             moving = aged(style, state, trained, partial(self._answer, program, inputs=inputs), self._asks.places)
