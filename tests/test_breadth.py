@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -359,3 +360,4 @@ def test_floats_that_an_answer_follows_become_powers_of_two() -> None:
         {"slope": -0.25},
     )
     assert powered(([0.5], {}), ([0.25], {})) is None
+    assert powered(([math.inf, 1.7e308], {}), ([1.0, 1.0], {})) == ([math.inf, 2.0**1023], {})

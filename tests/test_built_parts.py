@@ -76,6 +76,15 @@ def test_words_are_told_by_the_function_that_a_name_is_handed_to() -> None:
     assert compared(ast.parse(text))["base"] == ["slim", "wide"]
 
 
+def test_words_are_those_of_the_function_that_a_name_is_handed_to_at_its_place() -> None:
+    made = "class Net:\n    @classmethod\n    def made(cls, kind, width):\n        return KINDS[kind](width)\n\n"
+    call = "    def build(self, base, other):\n        return self.made(base, other)\n"
+    tables = "KINDS = {'slim': 1}\n\ndef emptied():\n    KINDS = []\n\n"
+    assert compared(ast.parse(f"{tables}{made}{call}")) == {"kind": ["slim"], "base": ["slim"]}
+    again = "class Other:\n    def made(self, other):\n        return other == 'wide'\n"
+    assert "base" not in compared(ast.parse(f"{tables}{made}{call}{again}"))  # of two, whose call it is is not known
+
+
 def test_a_comprehension_over_numbers_that_are_written_there_is_written_out() -> None:
     build = "\n\ndef build(args):\n    width = 64\n    return Net([width // 2 ** (3 - i) for i in {}])\n"
     for steps, line in {"range(4)": "[8, 16, 32, 64]", "[1, 3]": "[16, 64]", "args.steps": "[16, 16]"}.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from torch import nn
 from sources.hints.uses import uses
 from sources.infer.constructor.trouble import wanted
 from sources.infer.forward.input_guesses import guesses
+from sources.infer.forward.passed_on import is_matrix
 from sources.infer.inputs import Plain, Tensor
 from tests.attempts import attempted
 
@@ -127,6 +129,18 @@ class Contrast(nn.Module):
 class Weighed(Contrast):
     def forward(self, image_features, text_features, logit_scale, weight=2.0):
         return super().forward(image_features, text_features, logit_scale) * weight
+
+
+class Mixed(nn.Module):
+    """Maps whose positions are turned, weights that are, and a setting that is called T."""
+
+    def forward(self, maps, config, weight):
+        return (maps @ self.weight.T).mean(dim=1) * config.T, weight
+
+
+def test_what_is_multiplied_with_weights_need_be_no_row() -> None:
+    text = inspect.getsource(Mixed.forward)
+    assert not any(is_matrix(Mixed, name, text) for name in ("maps", "weight"))
 
 
 def test_features_that_are_multiplied_with_others_transposed_are_rows_and_scaled_by_one_number() -> None:

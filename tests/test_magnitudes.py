@@ -217,6 +217,8 @@ def test_of_integers_alone_two_change_places_unless_they_are_in_order() -> None:
     assert made is not None and torch.equal(made[1], segments)
     assert int((made[0] != words).sum()) == 2 and torch.equal(made[0].sort().values, words.sort().values)
     assert draw("barely", [segments], torch.Generator().manual_seed(0)) is None
+    made = draw("barely", [torch.zeros(4), words], torch.Generator().manual_seed(0))  # zeros stay, whatever they become
+    assert made is not None and int((made[1] != words).sum()) == 2
 
 
 class Hoarder(nn.Linear):

@@ -233,13 +233,14 @@ assert triton_key.cache_info().currsize == 1
 @pytest.mark.parametrize("style", ON_DEVICE[1:])
 def test_a_seed_names_the_style_of_its_draw(style: str) -> None:
     """The same in every process, other values than the natural ones of that seed, zeros, signs and integers as they were."""
-    values = torch.randn(40, 50, generator=torch.Generator().manual_seed(0)).triu()
+    values = torch.randn(40, 50, generator=torch.Generator().manual_seed(0))
+    values = values.triu() if style != BARELY else values  # of which few change, and zeros not
     draws = Draws.of([values.t(), torch.arange(4)])
-    natural, (one, whole), (other, _) = draws.make(7)[0], draws.make(styled(7, style)), draws.make(styled(7, style))
+    natural, (one, whole), (other, _) = draws.make(5)[0], draws.make(styled(5, style)), draws.make(styled(5, style))
     assert torch.equal(one, other) and one.stride() == values.t().stride() and whole.tolist() == [0, 1, 2, 3]
     assert not torch.equal(one, natural) and torch.isfinite(one).all()
     assert bool((one[natural == 0] == 0).all())
-    if style == BARELY:  # of 2,000 elements, most of which are zeros
+    if style == BARELY:
         assert int((one != natural).sum()) <= 2 and bool((one.abs() <= natural.abs()).all())
     elif style != "corners":
         assert torch.equal(one.sign(), natural.sign()) and float(one.abs().max() / natural.abs().max()) > 10

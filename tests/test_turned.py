@@ -188,6 +188,24 @@ class Pairs(nn.Module):
         return torch.stack(found)
 
 
+class Nested(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.projects = nn.ModuleList(nn.Conv2d(16, 8, 1) for _ in range(2))
+        self.after = nn.ModuleList(nn.Conv2d(8, 4, 1) for _ in range(2))
+
+    def forward(self, inputs: Any) -> torch.Tensor:
+        found = [self.after[i](self.projects[i](inputs[i])) for i in range(2)]
+        for i, x in enumerate(inputs):
+            kept = x
+            found.append(kept * i)
+        return found[0] + found[1]
+
+
+def test_each_item_is_what_the_layer_takes_that_it_is_given_to_first() -> None:
+    assert guesses(Nested())[0][0] == Many((Tensor((4, 16, 32, 32)), Tensor((4, 16, 32, 32))))
+
+
 def test_each_pair_begins_with_what_its_layer_takes() -> None:
     pair = Many((Tensor((4, 16, 32, 32)), Tensor((4, 16))), "tuple")
     assert guesses(Pairs())[0][0] == Many((pair, pair))

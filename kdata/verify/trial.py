@@ -301,6 +301,14 @@ def overwrites(before: dict[str, Any], after: dict[str, Any], kept: dict[str, An
     return any("tensor" in a and returned.raw(a["tensor"]) != returned.raw(b["tensor"]) for (_, a), (_, b) in pairs)
 
 
+def alike(one: dict[str, Any], other: dict[str, Any], returned: Tensors) -> bool:
+    """Whether two calls returned the same, bit by bit."""
+    if "outputs" not in one or "outputs" not in other:
+        return False
+    pairs = zip(leaves(one["outputs"]), leaves(other["outputs"]), strict=False)
+    return all(returned.raw(a["tensor"]) == returned.raw(b["tensor"]) for (_, a), (_, b) in pairs if "tensor" in a)
+
+
 def _shared(outputs: Node, held: list[Node], tensors: Tensors) -> bool:
     """Whether one of the outputs shares memory with one of the others."""
     memory = {tensors.entry(n["tensor"]).get("storage") for node in held for _, n in leaves(node) if "tensor" in n}

@@ -71,9 +71,11 @@ class Spelling:
         """The list of a comprehension, ``[dim // 2**i for i in range(4)]``; of two items where its steps are open."""
         each, within = node.generators[0], [self] * COPIES
         if len(node.generators) == 1 and not each.ifs and isinstance(each.target, ast.Name):
-            steps = [folded(made) for i in _steps(each.iter) if (made := self.passed(i, free, depth + 1)) is not None]
+            steps = [self.passed(i, free, depth + 1) for i in _steps(each.iter)]
+            told = [folded(step) for step in steps if step is not None]
             named = ast.unparse(each.target)
-            within = [replace(self, assigned={**self.assigned, named: step}) for step in steps] or within
+            if told and len(told) == len(steps):
+                within = [replace(self, assigned={**self.assigned, named: step}) for step in told]
         items = [folded(m) for w in within if (m := w.passed(node.elt, free, depth + 1)) is not None]
         return ast.List(items, ast.Load()) if len(items) == len(within) else None
 
@@ -202,7 +204,7 @@ class Spelling:
 def _steps(iterated: ast.expr) -> list[ast.expr]:
     """What a loop goes through, where it is written there: the items of a list, the numbers of a short range."""
     if isinstance(iterated, ast.List | ast.Tuple):
-        return iterated.elts
+        return iterated.elts if len(iterated.elts) <= MAX_STEPS else []
     if not isinstance(iterated, ast.Call) or ast.unparse(iterated.func) != "range" or iterated.keywords:
         return []
     ends = [getattr(folded(a), "value", None) for a in iterated.args]

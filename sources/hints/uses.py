@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 
@@ -15,6 +16,7 @@ _LAYER = re.compile(r"(torch\.)?nn\.(Conv|Linear)\w*\(")
 _OF_NUMBERS = re.compile(r"(torch\.)?nn\.(?!Module|Sequential|Parameter)[A-Z]\w*\(")  # layers that hold no others
 _TO_TENSORS = frozenset(["torch.tensor", "torch.from_numpy", "torch.as_tensor", "torch.Tensor", "torch.FloatTensor",
                          "np.array", "np.asarray"])  # fmt: skip
+_OWN = ("self", "cls")  # parameters of methods that no call hands over
 _HELD = re.compile(r"(?:self\.)?(\w+)\.(?:shape\[0\]|size\(0\))")  # how many something holds
 _OF_SEQUENCES = frozenset(["len", "enumerate", "zip", "sum", "list", "tuple", "torch.Size", "np.prod", "math.prod"])
 
@@ -123,18 +125,21 @@ def compared(tree: ast.AST) -> dict[str, list[str]]:
     """
     found: dict[str, list[str]] = {}
     every = list(nodes(tree))
-    tables = {ast.unparse(n.targets[0]): n.value for n in every if isinstance(n, ast.Assign)}
+    made = (n for n in every if isinstance(n, ast.Assign))
+    tables = {ast.unparse(n.targets[0]): n.value for n in made if isinstance(n.value, ast.Dict)}
     for node in every:
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name):
             table = tables.get(ast.unparse(node.value)) if isinstance(node.value, ast.Name | ast.Attribute) else None
-            for key in table.keys if isinstance(table, ast.Dict) else ():
+            for key in table.keys if table else ():
                 if isinstance(key, ast.Constant) and isinstance(key.value, str):
                     found.setdefault(node.slice.id, []).append(key.value)
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq):
             word, name = node.comparators[0], _variable(node.left)
             if name and isinstance(word, ast.Constant) and isinstance(word.value, str):
                 found.setdefault(name, []).append(word.value)
-    taken = {f.name: [a.arg for a in f.args.args if a.arg != "self"] for f in every if isinstance(f, ast.FunctionDef)}
+    functions = [f for f in every if isinstance(f, ast.FunctionDef)]
+    twice = Counter(f.name for f in functions)  # of which no call tells which one it is of
+    taken = {f.name: [a.arg for a in f.args.args if a.arg not in _OWN] for f in functions if twice[f.name] == 1}
     for call in (n for n in every if isinstance(n, ast.Call) and isinstance(n.func, ast.Name | ast.Attribute)):
         own = taken.get(_variable(call.func), ()) if found else ()
         for given, parameter in zip(call.args, own, strict=False):

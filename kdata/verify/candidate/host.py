@@ -141,6 +141,7 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
             # one more of the same sizes, where no tuner takes turns: a text may keep what it chose
             value["kept"].append(calls.remembered(values=False))
             if number == payload["ablate"] + 1:
+                _engine.turn_round(False)
                 both = [(n, payload["trials"][n]) for n in (payload["ablate"], number)]
                 value["mixed"] = [*leftovers.mixed(calls, left, both, _engine.ledger.move)]
     if payload["ablate"] is None:

@@ -23,16 +23,21 @@ def nearly(inputs: list[Any], generator: torch.Generator) -> list[Any]:
 
 
 def barely(inputs: list[Any], generator: torch.Generator) -> list[Any] | None:
-    """A thousandth of the elements smaller, one at least; of integers, where none float, two in each other's place.
+    """A thousandth of the elements smaller, one at least; where none change, two integers in each other's place.
 
     None where nothing changes.
     """
-    if any(map(_maskable, tree_leaves(inputs))):
-        return [*tree_map(lambda t: _changed(t, generator, FEW) if _maskable(t) else t, inputs)]
     sizes = sizes_of(inputs)
-    changed = [*tree_map(lambda t: t if not integral(t) or ends(t, sizes) else _swapped(t, generator), inputs)]
-    same = (a is b for a, b in zip(tree_leaves(changed), tree_leaves(inputs), strict=True))
-    return None if all(same) else changed
+    smaller = [*tree_map(lambda t: _changed(t, generator, FEW) if _maskable(t) else t, inputs)]
+    if _differ(smaller, inputs):
+        return smaller
+    swapped = [*tree_map(lambda t: t if not integral(t) or ends(t, sizes) else _swapped(t, generator), inputs)]
+    return swapped if _differ(swapped, inputs) else None
+
+
+def _differ(changed: list[Any], inputs: list[Any]) -> bool:
+    pairs = zip(tree_leaves(changed), tree_leaves(inputs), strict=True)
+    return any(a is not b and not torch.equal(a, b) for a, b in pairs)
 
 
 def _changed(tensor: torch.Tensor, generator: torch.Generator, share: float) -> torch.Tensor:

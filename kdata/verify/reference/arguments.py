@@ -18,6 +18,7 @@ from torch.utils._pytree import tree_flatten, tree_flatten_with_path, tree_leave
 from kdata.verify.values import finite, near
 
 Arguments = tuple[list[Any], dict[str, Any]]
+LARGEST_POWER = 1023  # of two, that a float may be
 COUNTING: tuple[type, ...] = (int, bool)
 FLOATS: tuple[type, ...] = (float,)
 KINDS: tuple[tuple[type, ...], ...] = (FLOATS, COUNTING, (str,))
@@ -69,17 +70,17 @@ def changed(
 def powered(given: Arguments, other: Arguments) -> Arguments | None:
     """The arguments with powers of two near those floats that are not as in others; None where they are such already.
 
-    Of their signs. By powers of two nothing is rounded.
+    Of their signs. By powers of two nothing is rounded. Infinity and NaN stay.
     """
     values, structure = tree_flatten([*given])
-    tried = [_power(v) if type(v) is float and v and v != w else v
+    tried = [_power(v) if type(v) is float and v and v != w and math.isfinite(v) else v
              for v, w in zip(values, tree_leaves([*other]), strict=True)]  # fmt: skip
     positional, keyword = tree_unflatten(tried, structure)
-    return None if tried == values else (positional, keyword)
+    return None if all(a is b or a == b for a, b in zip(tried, values, strict=True)) else (positional, keyword)
 
 
 def _power(value: float) -> float:
-    return math.copysign(2.0 ** round(math.log2(abs(value))), value)
+    return math.copysign(math.ldexp(1.0, min(LARGEST_POWER, round(math.log2(abs(value))))), value)
 
 
 def with_numbers(drawn: list[Any], numbers: list[Any]) -> list[Any]:

@@ -88,7 +88,7 @@ def each(module: nn.Module, name: str, text: str) -> list[Spec]:
     """
     item = rf"\b{re.escape(name)}\[(\w+)\]"
     body = text.partition(":\n")[2]
-    found = re.search(rf"\bself\.(\w+)\[(\w+)\](?:\[0\])?\((?:self\.\w+\[\2\]\()*\s*{item}", body)
+    found = re.search(rf"\bself\.(\w+)\[(\w+)\](?:\[0\])?\(\s*{item}", body)
     holder = found[1] if found and found[2] == found[3] else ""
     if loop := re.search(rf"\bfor (\w+), ?(\w+) in enumerate\(self\.(\w+)\):[^\0]*?\b\2\(\s*{item}", body):
         holder = loop[3] if loop[1] == loop[4] else holder
@@ -97,7 +97,9 @@ def each(module: nn.Module, name: str, text: str) -> list[Spec]:
     walked = re.search(rf"\bfor (\w+), ?(\w+) in enumerate\({re.escape(name)}\):", body)
     if walked and (call := re.search(rf"\bself\.(\w+)\[{walked[1]}\](?:\[0\])?\(\s*{walked[2]}\b", body)):
         holder = call[1]
-    pairs = walked is not None and re.search(rf"\b{walked[2]}\[1\]|= {walked[2]}$", body, re.M) is not None
+    pairs = (
+        walked is not None and re.search(rf"\b{walked[2]}\[1\]|^\s*\w+, ?\w+ = {walked[2]}$", body, re.M) is not None
+    )
     turned = False
     for kept, at in re.findall(rf"\b(\w+) = {item}", body):  # ``x = maps[i]``, and ``self.lateral[n - i](x)``
         if call := re.search(rf"\bself\.(\w+)\[([^\]\n]*\b{at}\b)\](?:\[0\])?\(\s*{kept}\b", body):

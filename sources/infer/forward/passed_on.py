@@ -15,7 +15,7 @@ from torch import nn
 from sources.hints.layouts import Shape, told
 
 MAX_STEPS = 2  # from forward to a method
-_OF_MATRICES = r"\b{0}\.(?:T\b|t\(\))|\b{0} @ \w+\.(?:T\b|t\(\))"
+_TRANSPOSED = r"(?<![.\w])(?:({0})|{0} @ (\w+))\.(?:T\b|t\(\))"
 
 
 def of_methods(kind: type[nn.Module], name: str, text: str) -> list[Shape]:
@@ -29,9 +29,12 @@ def of_methods(kind: type[nn.Module], name: str, text: str) -> list[Shape]:
 def is_matrix(kind: type[nn.Module], name: str, text: str, steps: int = MAX_STEPS) -> bool:
     """Whether forward, whose ``text`` is given, or a method that it hands a parameter on to, transposes it whole.
 
-    Or multiplies it with what is: ``queries @ keys.T``.
+    Or multiplies it with another parameter that it does so with: ``queries @ keys.T``.
     """
-    if re.search(_OF_MATRICES.format(re.escape(name)), text):
+    header, _, body = text.partition(":\n")
+    taken = re.findall(r"\w+", header)
+    found = re.findall(_TRANSPOSED.format(re.escape(name)), body)
+    if any(own or other in taken for own, other in found):
         return True
     handed = _handed(kind, name, text) if steps else ()
     return any(is_matrix(kind, own, _source(function), steps - 1) for own, function in handed)
