@@ -55,6 +55,8 @@ def test_a_receipt_says_where_equal_sizes_were_not_taken_apart() -> None:
         (receipt(reasons.WRONG_ODD, "", "InterpreterError: arange's range must be a power of 2"), True),
         (receipt(reasons.BAKED_IN, "AssertionError"), True),
         (receipt(reasons.WRONG_ODD, "OutOfResources: out of resource: shared memory, Required: 401664"), True),
+        (receipt(reasons.WRONG_ODD, "NotImplementedError: head sizes are powers of two from 16"), True),
+        (receipt(reasons.WRONG_ODD, "ValueError: head_dim must be 16, 32, 64 or 128"), True),
         (receipt(reasons.WRONG_ODD, "RuntimeError: shapes differ"), False),
         (receipt(reasons.WRONG_ODD, "AssertionError", "output: error 0.3, 9 times what is allowed"), False),
         (receipt(reasons.WRONG, "AssertionError"), False),

@@ -14,7 +14,11 @@ from kdata.verify.options import Concession, Options
 EQUAL = "takes sizes apart that stand as equal ones"
 WIDTHS = "takes last dimensions of any size"
 # What who asks for them says, and a driver of a block that is as wide as the dimension.
-POWERS = re.compile(r"power of (2|two)|Assertion(Error|Failure)|not supported|out of resource", re.IGNORECASE)
+POWERS = re.compile(
+    r"powers? of (2|two)|Assertion(Error|Failure)|NotImplementedError|not supported|unsupported|multiples? of|divisible"
+    r"|must be|out of resource",
+    re.IGNORECASE,
+)
 DESCRIPTOR_STEP = 8  # elements whose bytes are a multiple of 16, in two bytes and more
 DESCRIBED = re.compile(r"raises: .*(16.bytes?\b|align)", re.IGNORECASE)  # what descriptors and their callers say
 OUTSIDE = "outside the tensors"  # likewise of one whose kernels reach there
