@@ -1,40 +1,16 @@
 """The selective scan of Mamba, as what it computes: Gu and Dao 2023, https://arxiv.org/abs/2312.00752, algorithm 2.
 
-Arguments and layouts as ``selective_scan_fn`` of https://github.com/state-spaces/mamba has them: u, delta and z are
-(batch, width, length), A is (width, state), B and C are (width, state), (batch, state, length) or
-(batch, groups, state, length).
+Arguments as ``selective_scan_fn`` of https://github.com/state-spaces/mamba has them, layouts as ``selective_scan_cuda``.
 """
 
-import torch
 import torch.nn.functional as F
-
-
-def _over_time(matrix, u):
-    """B or C as (batch, width, state, length), whatever it depends on."""
-    if matrix.dim() == 2:
-        return matrix[None, :, :, None].expand(u.shape[0], -1, -1, u.shape[2])
-    if matrix.dim() == 3:
-        matrix = matrix.unsqueeze(1)
-    return matrix.repeat_interleave(u.shape[1] // matrix.shape[1], dim=1)
+from selective_scan_cuda import scanned
 
 
 def selective_scan_fn(
     u, delta, A, B, C, D=None, z=None, delta_bias=None, delta_softplus=False, return_last_state=False
 ):
-    if delta_bias is not None:
-        delta = delta + delta_bias[:, None]
-    if delta_softplus:
-        delta = F.softplus(delta)
-    decay = torch.exp(delta.unsqueeze(2) * A[None, :, :, None])
-    added = (delta * u).unsqueeze(2) * _over_time(B, u)
-    read = _over_time(C, u)
-    state, outputs = torch.zeros_like(added[..., 0]), []
-    for t in range(u.shape[2]):
-        state = decay[..., t] * state + added[..., t]
-        outputs.append((state * read[..., t]).sum(-1))
-    y = torch.stack(outputs, dim=2)
-    if D is not None:
-        y = y + u * D[:, None]
+    y, state, _ = scanned(u, delta, A, B, C, D, delta_bias, delta_softplus)
     if z is not None:
         y = y * F.silu(z)
     return (y, state) if return_last_state else y
