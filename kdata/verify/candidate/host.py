@@ -38,7 +38,7 @@ from kdata.verify.candidate.setting import (
     want_gradients,
     weigh,
 )
-from kdata.verify.candidate.state import fingerprint, kept
+from kdata.verify.candidate.state import fingerprint, kept_tensors
 from kdata.verify.candidate.unfilled import Blank, Unfilled
 from kdata.verify.guards import intact, start_bools_as
 from kdata.verify.interpreter import distant, drawing, interpreter, pretence, sampling
@@ -265,7 +265,7 @@ class Calls:
             return {}
         with _engine.ledger.move():
             apart = self.last.tensors()
-            return leftovers.left(kept(self.module, self.last.model, {*map(id, apart)}), apart)
+            return leftovers.left(kept_tensors(self.module, self.last.model, {*map(id, apart)}), apart)
 
     def _unfilled(self, given: dict[str, Any], watch: Watch) -> dict[str, Any]:
         """Call once on tensors without memory, while no kernel runs, or a few programs of each on addresses alone."""

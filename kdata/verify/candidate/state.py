@@ -54,7 +54,7 @@ def fingerprint(
     return walk.hash.hexdigest()
 
 
-def kept(module: ModuleType, model: torch.nn.Module, apart: set[int]) -> list[torch.Tensor]:
+def kept_tensors(module: ModuleType, model: torch.nn.Module, apart: set[int]) -> list[torch.Tensor]:
     """The tensors that the candidate's module and its instance hold, but for those whose ids are in ``apart``."""
     return _walked(module, model, apart, [], values=True).tensors
 

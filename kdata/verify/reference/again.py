@@ -14,7 +14,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from kdata.verify.values import computes, ends, integral, sizes_of
 
 MANY, FEW = 0.1, 0.001  # shares of the elements that change; of some dozens of samples one in twenty is among the few
-LEAST = 0.25, 0.75  # by what they are multiplied, between these
+SMALLER = 0.25, 0.75  # by what they are multiplied, between these
 
 
 def nearly(inputs: list[Any], generator: torch.Generator) -> list[Any]:
@@ -48,7 +48,7 @@ def _changed(tensor: torch.Tensor, generator: torch.Generator, share: float) -> 
         chosen[0] = chosen[-1] = False
     else:
         chosen[count // 2] = True
-    low, high = LEAST
+    low, high = SMALLER
     factor = torch.where(chosen, low + (high - low) * torch.rand(count, generator=generator), torch.ones(count))
     if count > 2 and _masks(tensor):
         return tensor.masked_fill(chosen.reshape(tensor.shape), 0)
