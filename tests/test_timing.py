@@ -50,16 +50,17 @@ H200 = {"l2": 60 << 20, "memory_clock": 3_201_000, "bus": 6144, "sms": 132, "clo
 
 
 @pytest.mark.parametrize(
-    ("read", "written", "flops", "dtype", "microseconds"),
+    ("read", "written", "flops", "dtypes", "microseconds"),
     [
-        (4_916_736_000, 0, 0, "float32", 1000.0),  # the memory's bandwidth: 4.9 TB/s
-        (0, 60 << 20, 0, "float32", 0.0),  # what the cache holds need not have been written
-        (0, 0, 178_511_000_000, "float32", 1000.0),
-        (0, 0, 1_070_530_560_000, "bfloat16", 1000.0),
+        (4_916_736_000, 0, 0, ["float32"], 1000.0),  # the memory's bandwidth: 4.9 TB/s
+        (0, 60 << 20, 0, ["float32"], 0.0),  # what the cache holds need not have been written
+        (0, 0, 178_511_000_000, ["float32", "int64"], 1000.0),
+        (0, 0, 1_070_530_560_000, ["bfloat16", "float32"], 1000.0),
+        (0, 0, 2_141_061_120_000, ["float32", "int8"], 1000.0),  # whatever the task widens them to
     ],
 )
-def test_floors(read: int, written: int, flops: int, dtype: str, microseconds: float) -> None:
-    admitted = {"read": read, "written": written, "flops": flops, "dtype": dtype, "device": H200}
+def test_floors(read: int, written: int, flops: int, dtypes: list[str], microseconds: float) -> None:
+    admitted = {"read": read, "written": written, "flops": flops, "dtypes": dtypes, "device": H200}
     assert timing_statistics.floor(admitted) == pytest.approx(microseconds, rel=1e-3)
 
 

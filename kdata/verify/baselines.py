@@ -170,6 +170,7 @@ class Bench:
         node = outline.write(outputs)
         made = [t for t in tree_leaves(outputs) if isinstance(t, Tensor)]
         held = [t for t in tree_leaves(inputs) if isinstance(t, Tensor)]
+        dtypes = {str(t.dtype)[6:] for t in (*held, *self._module.parameters(), *made)}
         cost, device = meter.cost, torch.cuda.get_device_properties()
         self._jumps, self._narrows = cost.jumps, cost.narrows
         self._tf32 = self._payload["tf32"] and cost.products
@@ -177,7 +178,7 @@ class Bench:
             "outputs": node, "outline": outline.manifest, "terms": cost.terms, "sums": cost.sums or cost.products,
             "read": _bytes([*held, *self._module.parameters()]), "written": _bytes(made),
             "flops": flops.get_total_flops(), "shapes": ", ".join(f"{str(t.dtype)[6:]}{list(t.shape)}" for t in held),
-            "dtype": next((str(t.dtype)[6:] for t in made if t.is_floating_point()), ""),
+            "dtypes": sorted(dtypes),
             "device": {"name": device.name, "sms": device.multi_processor_count, "l2": device.L2_cache_size,
                        "clock": getattr(device, "clock_rate", 0), "bus": getattr(device, "memory_bus_width", 0),
                        "memory_clock": getattr(device, "memory_clock_rate", 0), "major": device.major},

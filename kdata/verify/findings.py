@@ -13,6 +13,7 @@ from kdata.verify import reasons
 from kdata.verify.compare import Tensors
 from kdata.verify.reference.styles import CONDITIONED
 from kdata.verify.shares import copied, untouched
+from kdata.verify.sown import SHARE, grown
 from kdata.verify.trial import ROUGH, Expected, alike, compare, overwrites
 
 Launch = dict[str, Any]
@@ -200,6 +201,8 @@ class Judgement:
         if len(set(self.value.get("kept", ()))) > 1:
             raise RejectedError(reasons.STATEFUL, "what it keeps differs after a call with other values")
         self._forgets(found, reports)
+        if (report := self.value.get("sown")) and grown(reports[0], report, self.returned) > SHARE:
+            raise RejectedError(reasons.STATEFUL, "it returns what stood in memory that it had not written")
 
     def _forgets(self, found: Findings, reports: list[dict[str, Any]]) -> None:
         """What earlier calls left in its memory does not matter: to a bit in the interpreter, where calls repeat so.

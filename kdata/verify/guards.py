@@ -23,6 +23,7 @@ PATTERN = 0xFF  # NaN in every floating type, -1 in signed integers, and an inde
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 _guarded: WeakValueDictionary[int, Bytes] = WeakValueDictionary()  # address of each guarded storage: with its bars
 _truth = 1
+_sown: dict[tuple[torch.Size, torch.dtype], torch.Tensor] = {}
 _storage = torch.Tensor.untyped_storage  # before a candidate can patch it
 
 
@@ -32,10 +33,16 @@ def start_bools_as(truth: bool) -> None:
     _truth = int(truth)
 
 
+def sow(seeds: Sequence[torch.Tensor]) -> None:
+    """What unwritten memory of their shapes and dtypes reads as from here on; any other is poison."""
+    _sown.clear()
+    _sown.update({(seed.shape, seed.dtype): seed for seed in seeds})
+
+
 def guarded(
     shape: Sequence[int], strides: Sequence[int] | None, dtype: torch.dtype, device: str | torch.device = "cpu"
 ) -> torch.Tensor:
-    """A tensor full of poison with guard bars around it; row-major where no strides are given."""
+    """A tensor full of poison, or of what was sown, with guard bars around it; row-major where no strides are given."""
     with torch._C.DisableTorchFunction():
         size = torch.empty((), dtype=dtype, device="cpu").element_size()
         strides = list(strides) if strides is not None else row_major(shape)
@@ -43,10 +50,13 @@ def guarded(
         body = _truth if dtype is torch.bool else PATTERN
         made = torch.empty(0, dtype=dtype, device=device)
         if torch.device(device).type == "cpu":
-            return made.set_(_between_bars(max(1, span) * size, body), 0, tuple(shape), tuple(strides))
-        memory = torch.full((BAR + span * size + BAR,), PATTERN, dtype=torch.uint8, device=device)
-        memory[BAR : BAR + span * size] = body
-        return made.set_(_storage(memory), BAR // size, tuple(shape), tuple(strides))
+            made.set_(_between_bars(max(1, span) * size, body), 0, tuple(shape), tuple(strides))
+        else:
+            memory = torch.full((BAR + span * size + BAR,), PATTERN, dtype=torch.uint8, device=device)
+            memory[BAR : BAR + span * size] = body
+            made.set_(_storage(memory), BAR // size, tuple(shape), tuple(strides))
+        seed = _sown.get((made.shape, dtype))
+        return made if seed is None else made.copy_(seed)
 
 
 def _between_bars(count: int, body: int) -> torch.UntypedStorage:

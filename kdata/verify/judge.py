@@ -16,7 +16,7 @@ from kdata.record import Candidate, Check, Origin, Receipt, Task
 from kdata.sandbox.worker import Answer, JobError
 from kdata.task import TaskError, find_entry_point, sizes
 from kdata.verify import calls, languages, reasons, receipts, witness
-from kdata.verify.beyond import aside, beyond, left_out, placed, products, training, unseen, whole, within
+from kdata.verify.beyond import aside, beyond, compiled, left_out, placed, products, training, unseen, whole, within
 from kdata.verify.candidate import indices
 from kdata.verify.candidate.arms import THEN
 from kdata.verify.candidate.idle import without_idle_lines
@@ -131,6 +131,7 @@ def _judged(task: Task, candidate: Candidate, options: Options, conceded: Conces
                     _look_wider(candidate, expected, options, found)
                     if candidate.language != "triton":  # of which the witness has nothing to say
                         _aside(candidate, expected, options, found)
+                        _beyond_compiled(candidate, expected, options, found)
                     languages.build(candidate, options, found)
                     gpu_judge.measure(seat, found)
                     seat.close()  # nothing is on the GPU while it waits
@@ -301,6 +302,21 @@ def _beyond(
 
     if other := beyond.look(candidate, expected, options, outlined, run if interpreted else None, found):
         raise UndecidedError(reasons.UNSEEN_BEYOND, other)
+
+
+def _beyond_compiled(candidate: Candidate, expected: Expected, options: Options, found: Findings) -> None:
+    """At trust level, look at sizes beyond the task's where kernels are compiled for the device at hand.
+
+    Raises:
+        RejectedError: it is wrong there.
+    """
+    if options.level != "trust":
+        return
+
+    def run(every: Expected, chosen: Sequence[int], few: int) -> Answer:
+        return found.heard(calls.call(candidate, every, chosen, options, ablate=None, few=few))
+
+    compiled.look(candidate, expected, options, run, found)
 
 
 def _aside(candidate: Candidate, expected: Expected, options: Options, found: Findings) -> None:

@@ -57,6 +57,7 @@ def ends(text: str, launches: Sequence[Launch], wrapper: bool = True) -> Ends:
             at_once |= set(_most_rounded(tree, named))  # it follows a size, up to there
         asked = set(_asked(kernel, known)) if wrapper else set[int]()
         sizes |= at_once | asked
+        sizes |= {(value + 1) * block for value in at_once for block in blocks if value <= block}  # so many of these
         counts |= {value * block for value in at_once for block in blocks}
         counts |= {(value + 1) * block for value in asked for block in blocks}  # that program, too
     if wrapper:

@@ -111,7 +111,7 @@ def _told(report: dict[str, Any]) -> list[Launch]:
 def _doubtful(expected: Expected, number: int, answer: Answer) -> bool:
     """Whether a trial of which some programs ran seems not to hold: few may have filled a table."""
     report = answer.value["trials"][0]
-    return report["outcome"] == "out of bounds" or bool(wrong(expected, number, report, _returned(answer)))
+    return report["outcome"] == "out of bounds" or bool(wrong(expected, number, report, returned_by(answer)))
 
 
 def may_wait(text: str) -> bool:
@@ -171,7 +171,7 @@ def _holds(expected: Expected, number: int, answer: Answer, run: Run, found: Fin
     if kind == "whole":  # beyond its own sizes a wrapper may refuse
         found.own += report["launches"]
         _genuine(report)
-    detail = wrong(expected, number, report, _returned(answer))
+    detail = wrong(expected, number, report, returned_by(answer))
     _note(expected, number, detail or _left_out(expected, number, answer, run, kind == "grown"), found)
     return True
 
@@ -227,13 +227,13 @@ def _covered(expected: Expected, number: int, report: dict[str, Any], returned: 
 
 def _left_out(expected: Expected, number: int, answer: Answer, run: Run, may_be_thin: bool) -> str:
     """What of the answer no program writes, where those that ran let one think so and a larger sample shows it."""
-    report, returned = answer.value["trials"][0], _returned(answer)
+    report, returned = answer.value["trials"][0], returned_by(answer)
     thin = not may_be_thin and _covered(expected, number, report, returned) < LEAST
     if not (thin or _too_few(expected, number, report, returned)):
         return ""
     if (many := _ran_again(expected, number, run, MANY)) is None:
         return ""
-    report, returned = many.value["trials"][0], _returned(many)
+    report, returned = many.value["trials"][0], returned_by(many)
     share = _covered(expected, number, report, returned) if thin else 1.0
     if share < LEAST and not (_programs(report) <= ENTIRE and _right(expected, number, run)):
         return f"{share:.0%} of the answer is written"  # and the rest is not zeros that torch made
@@ -277,7 +277,7 @@ def _right(expected: Expected, number: int, run: Run) -> bool:
     if (answer := _ran_again(expected, number, run, 0)) is None:
         return False
     report = answer.value["trials"][0]
-    return _ran(report) and not wrong(expected, number, report, _returned(answer), entire=True)
+    return _ran(report) and not wrong(expected, number, report, returned_by(answer), entire=True)
 
 
 def _kernels(report: dict[str, Any]) -> set[str]:
@@ -293,7 +293,8 @@ def _untold(report: dict[str, Any], found: Findings, thorough: bool) -> bool:
     kernels = [launch["kernel"] for launch in report["launches"]]
     others = kernels != [s["kernel"] for s in found.signatures]
     programs = _programs(report)
-    return _ran(report) and (thorough or (others and len(kernels) > 1)) and PROGRAMS < programs <= ENTIRE
+    more = programs > PROGRAMS or not _partly(report)  # of atomics nothing is told until all have run
+    return _ran(report) and (thorough or (others and len(kernels) > 1)) and more and programs <= ENTIRE
 
 
 def _estimated(answer: Answer) -> float:
@@ -330,10 +331,11 @@ def _entirely(
         return None, 0.0
     if "failed" in answer.value:
         raise RejectedError(*answer.value["failed"])
-    return wrong(expected, number, answer.value["trials"][-1], _returned(answer), entire=True), answer.cpu
+    return wrong(expected, number, answer.value["trials"][-1], returned_by(answer), entire=True), answer.cpu
 
 
-def _returned(answer: Answer) -> Tensors:
+def returned_by(answer: Answer) -> Tensors:
+    """The tensors of its trials."""
     return Tensors(answer.value["manifest"], answer.files[RETURNED])
 
 

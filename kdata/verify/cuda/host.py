@@ -61,6 +61,7 @@ class Library:
         self.watched = hasattr(self._shim, "kdata_begin")
         if self.watched:
             self._shim.kdata_host_bytes.restype = self._shim.kdata_variables.restype = ctypes.c_size_t
+            self._shim.kdata_refused.restype = ctypes.c_char_p
 
     def begin(self, noting: bool, held: bool) -> None:
         """From here on note launches, or hold them back."""
@@ -76,6 +77,11 @@ class Library:
         made = (_Launch * count).from_address(first.value) if count and first.value else ()
         return [{"kernel": base(m.name.decode("utf-8", "replace")), "arguments": {}, "options": {},
                  "grid": list(m.grid), "block": list(m.block), "stream": m.stream or 0} for m in made]  # fmt: skip
+
+    def refused(self) -> str:
+        """Why CUDA's runtime refused a launch since then; "" where it refused none."""
+        said = self._shim.kdata_refused() if self.watched else None
+        return said.decode("utf-8", "replace") if said else ""
 
     def host_bytes(self) -> int:
         """Bytes that its code has copied to the host since then."""
@@ -177,7 +183,7 @@ def _asked(loaded: Mapping[str, Library], call: cuda_calls.Call) -> Library:
 def _watched(
     function: Callable[..., Any], library: Library, ledger: Ledger, called: Callable[[str], None]
 ) -> Callable[..., Any]:  # fmt: skip
-    """A function of a library whose launches the ledger notes, or holds back."""
+    """A function of a library whose launches the ledger notes, or holds back; one that is refused is an error."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not getattr(ledger, "watching", True):
@@ -190,7 +196,10 @@ def _watched(
         library.begin(True, ledger.behaviour == "skip")
         try:
             with ledger.made.around(tensors) if ledger.made else contextlib.nullcontext():
-                return function(*args, **kwargs)
+                returned = function(*args, **kwargs)
+            if said := library.refused():
+                raise RuntimeError(f"a launch was refused: {said}")
+            return returned
         finally:
             ledger.launches += _on_streams(library.launches())
             if library.host_bytes() > 8 * SCALARS:

@@ -2,8 +2,8 @@
 
 The linker's ``--wrap`` sends every call of these functions here, whatever text, macro or template it comes from.  Where
 launches are held back, the runtime is not called and says that all is well: as if kernels returned at once.  Copies to
-the host are counted, for what computes there is no kernel; and the library's own variables can be looked at, for what
-is kept in them from call to call.
+the host are counted, for what computes there is no kernel; so are launches that the runtime refused, which nothing else
+may tell of; and the library's own variables can be looked at, for what is kept in them from call to call.
 
 Sources: ld(1) ``--wrap``; crt/host_runtime.h and crt/device_functions.h of CUDA 12 and 13.
 """
@@ -33,7 +33,7 @@ struct State {
   std::map<const void*, std::string> names;
   std::vector<Launch> launches;
   size_t host_bytes = 0;
-  int noting = 0, held = 0;
+  int noting = 0, held = 0, refused = 0;
 };
 State& state() { static State* const kept = new State; return *kept; }
 
@@ -51,6 +51,11 @@ void note(const void* what, dim3 grid, dim3 block, cudaStream_t stream) {
   s.launches.push_back(made);
 }
 
+cudaError_t launched(cudaError_t said) {
+  state().refused = said == cudaSuccess ? state().refused : (int)said;
+  return said;
+}
+
 void copied(size_t bytes, const void* to) {  // whatever kind of copy it is said to be
   cudaPointerAttributes found{};
   if (cudaPointerGetAttributes(&found, to) != cudaSuccess || found.type != cudaMemoryTypeDevice)
@@ -66,13 +71,13 @@ extern "C" {
   cudaError_t __real_##NAME(WHAT what, dim3 grid, dim3 block, void** args, size_t shared, cudaStream_t stream);   \
   cudaError_t __wrap_##NAME(WHAT what, dim3 grid, dim3 block, void** args, size_t shared, cudaStream_t stream) {  \
     note((const void*)what, grid, block, stream);                                                                 \
-    return state().held ? cudaSuccess : __real_##NAME(what, grid, block, args, shared, stream);                   \
+    return state().held ? cudaSuccess : launched(__real_##NAME(what, grid, block, args, shared, stream));         \
   }
 #define LAUNCH_EX(NAME)                                                                                           \
   cudaError_t __real_##NAME(const cudaLaunchConfig_t* config, const void* what, void** args);                     \
   cudaError_t __wrap_##NAME(const cudaLaunchConfig_t* config, const void* what, void** args) {                    \
     note(what, config->gridDim, config->blockDim, config->stream);                                                \
-    return state().held ? cudaSuccess : __real_##NAME(config, what, args);                                        \
+    return state().held ? cudaSuccess : launched(__real_##NAME(config, what, args));                              \
   }
 #define COPY(NAME)                                                                                                \
   cudaError_t __real_##NAME(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);                       \
@@ -128,12 +133,18 @@ __attribute__((visibility("default"))) void kdata_begin(int noting, int held) {
   State& s = state();
   s.launches.clear();
   s.host_bytes = 0;
+  s.refused = 0;
   s.noting = noting;
   s.held = held;
 }
 __attribute__((visibility("default"))) int kdata_launches(const void** first) {
   *first = state().launches.data();
   return (int)state().launches.size();
+}
+__attribute__((visibility("default"))) const char* kdata_refused() {
+  if (!state().refused) return nullptr;
+  cudaGetLastError();  // else whoever asks next is told, too
+  return cudaGetErrorString((cudaError_t)state().refused);
 }
 __attribute__((visibility("default"))) size_t kdata_host_bytes() { return state().host_bytes; }
 __attribute__((visibility("default"))) size_t kdata_variables(const void** first) {

@@ -27,7 +27,8 @@ RUNTIME = re.compile(
     r"cu(Launch|Module|Library|Link|GetProcAddress|Graph|Mem|Func|Kernel|Ctx|Pointer)\w*|nvrtc\w*|nvJitLink\w*|cupti\w*"
     r"|cuda(Graph|Host|MallocHost|MallocManaged|MallocPitch|Malloc3D|MallocArray|Memcpy(2D|3D|From|Peer|Batch|ToArray)"
     r"|Launch(HostFunc|CooperativeKernelMulti)|StreamBeginCapture|StreamAddCallback|Library|Ipc|Import|External"
-    r"|GetDriverEntryPoint|DeviceReset|DeviceEnablePeer|UserObject|Profiler|GetExportTable|MemPool)\w*"
+    r"|GetDriverEntryPoint|Device(Reset|SetLimit|EnablePeer)|StreamSetAttribute|CtxResetPersisting|UserObject|Profiler"
+    r"|GetExportTable|MemPool)\w*"
 )
 SYSTEM = re.compile(
     r"(v?fork|clone\d?|exec[vl]\w*|fexecve|posix_spawn\w*|system|popen|socket\w*|connect|bind|listen|accept\d?|send\w*|recv\w*"

@@ -38,9 +38,11 @@ BEHIND = re.compile(
     r"|py::(?:exec|eval|globals|module_?::import|cast|object)\b|pybind11::(?:exec|eval|globals)\b|PyRun_\w+|PyEval_\w+"
     r"|PyImport_\w+|PyObject_\w+|PyDict_\w+|dlopen|dlsym|dlmopen|mprotect|ptrace|popen|execv\w*|execl\w*|fork|getenv"
     r"|cuLaunch\w+|cuModule\w+|cuLibrary\w+|cuGetProcAddress\w*|nvrtc\w+|cudaGraph\w*|cudaStreamBeginCapture"
+    r"|cudaDeviceSetLimit|cudaStreamSetAttribute|cudaCtxResetPersistingL2Cache"
     r"|__wrap_\w+|__real_\w+|kdata_\w+)|(?<![\w.>:])(?:std\s*::\s*)?(system|socket|syscall)\s*\("
 )
 ENVIRONMENT = re.compile(r"os\.environ\['(TORCH_CUDA_ARCH_LIST|MAX_JOBS|CC|CXX|CUDA_HOME|TORCH_EXTENSIONS_DIR)'\]")
+INTEGER = re.compile(r"(?<![\w.])\d+(?![\w.])")
 NUMBER = re.compile(r"(?<![\w.])(\d+\.\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+)f?\b", re.IGNORECASE)
 
 
@@ -96,11 +98,21 @@ def kernel_names(sources: Iterable[str]) -> set[str]:
 
 def values_named(text: str) -> tuple[float, ...]:
     """Numbers with a fraction that a text's C++ names, and what lies midway: inputs at which it may do other things."""
-    strings = [n.value for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-    found = {float(n) for s in strings if CUDA.search(s) for n in NUMBER.findall(COMMENT.sub(" ", s))}
+    found = {float(n) for part in _parts(text) for n in NUMBER.findall(part)}
     numbers = sorted(n for n in found if 0 < n < math.inf)[:MOST_NAMED]
     midway = [(a + b) / 2 for a, b in itertools.pairwise(numbers)]
     return tuple(dict.fromkeys((*numbers, *midway)))
+
+
+def integers_named(text: str) -> set[int]:
+    """Whole numbers that a text's C++ names."""
+    return {int(n) for part in _parts(text) for n in INTEGER.findall(part)}
+
+
+def _parts(text: str) -> list[str]:
+    """The C++ of a text, without its comments."""
+    strings = [n.value for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    return [COMMENT.sub(" ", s) for s in strings if CUDA.search(s)]
 
 
 def _chooses_compiler(statement: ast.stmt) -> bool:

@@ -22,8 +22,10 @@ from kdata.verify.reference.axes import ARGUMENT, LITERAL, TIED, Axis, Values
 from kdata.verify.reference.conditioned import of_blocks
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.probe import Run
-from kdata.verify.reference.reference import EVALUATED, Reference
+from kdata.verify.reference.reference import EVALUATED
 from kdata.verify.reference.slack import on_purpose
+from kdata.verify.reference.styles import CANCELLING
+from kdata.verify.reference.unusual import Unusual
 from kdata.verify.reference.variants import Variant
 from kdata.verify.scratch import GIVEN, KEPT
 from kdata.verify.values import integral, seed_torch
@@ -53,18 +55,18 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     return answered(lambda: Larger(payload).run(scratch))
 
 
-class Larger(Reference):
+class Larger(Unusual):
     """One task's reference at larger sizes."""
 
     def __init__(self, payload: dict[str, Any]) -> None:
-        super().__init__(payload)
+        super().__init__(payload | {"named": []})
         self.mode, self._slim = payload["mode"], True
         self._base: Values = payload["base"]
         self._grows: Values = payload["grows"]
         self._own: Values = {size.name: size.value for size in sizes(self.source)}
         self._numbers, self._limit = payload["numbers"], payload["most"]
         self._ends, self._counts = payload["ends"], payload["counts"]
-        self._asked = payload["asked"]
+        self._tests = payload["asked"]
         self._equal, self._multiples = payload["equal"], payload["multiples"]
         self._terms = self._inexact()
         self._evaluates = payload["evaluates"]
@@ -86,7 +88,7 @@ class Larger(Reference):
             if elements <= min(left, self._limit) and self._fits(variant):
                 with contextlib.suppress(IndexError, RuntimeError, ValueError):  # its own draws may not fit such sizes
                     names = variant.run.cost.names
-                    for style in ("tailed natural", *of_blocks(names)):
+                    for style in ("tailed natural", *of_blocks(names), CANCELLING):
                         trial = self._trial(len(variants), variant, self.seeds[0], style)
                         left -= elements if trial is not None else 0
                         trials += [trial] if trial is not None else []
@@ -210,7 +212,7 @@ class Larger(Reference):
             wishes += self._holding(axis, base, number, made=True) if SHORT <= number <= self._limit else []
         farthest = min(most, FARTHEST ** (1 / len(axis)))
         wishes = [wish for wish in wishes if wish <= farthest] + [number + 2 for number in self._ends]  # an index, too
-        wishes += [number + number // 2 + 2 for number in self._asked]  # a third of it is beyond
+        wishes += [number + number // 2 + 2 for number in self._tests]  # a third of it is beyond
         wishes += [wish for number in self._counts for wish in self._holding(axis, base, number)]
         larger = [wish for wish in [*wishes, *self._terms] if 2 * base < wish]
         return [*dict.fromkeys(larger[:1] + exact + larger)]

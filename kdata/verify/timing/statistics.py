@@ -18,9 +18,10 @@ STABLE = 0.03  # half width of the speedup's interval, as a share of it: above i
 PRECISE = 0.015  # the same: above it more samples are taken, so that five runs of a kernel lie within 3 %
 EXTRAORDINARY = 10.0, 3.0  # speedups over eager and over torch.compile that want a person's look
 FLOOR = 0.9  # of the least time the device could take
-# Floating operations a clock and multiprocessor of the fastest unit that keeps the precision, Hopper and Blackwell's
-# data center parts; fp32 as three products of tf32.
-RATES = {"float16": 4096, "bfloat16": 4096, "float8_e4m3fn": 8192, "float8_e5m2": 8192, "float32": 683, "float64": 256}
+# Operations a clock and multiprocessor of the fastest unit that keeps the precision, Hopper and Blackwell's data center
+# parts; fp32 as three products of tf32.
+RATES = {"int8": 8192, "uint8": 8192, "float16": 4096, "bfloat16": 4096, "float8_e4m3fn": 8192, "float8_e5m2": 8192,
+         "float32": 683, "float64": 256}  # fmt: skip
 FASTEST_MEMORY = 16e12  # bytes a second, where the device does not tell its own
 
 
@@ -78,12 +79,14 @@ def device_time(busy: float, launches: float) -> float:
 def floor(admitted: Mapping[str, Any], tf32: bool = False) -> float:
     """The least microseconds that the device can take: bytes over bandwidth, or operations over rate.
 
-    Writes that fit the cache need not have reached memory when the last kernel ends.
+    Writes that fit the cache need not have reached memory when the last kernel ends.  What a task is given in few bits
+    it may widen before it multiplies; a kernel need not.
     """
     device = admitted["device"]
     bandwidth = 2e3 * device["memory_clock"] * device["bus"] / 8 or FASTEST_MEMORY
     moved = admitted["read"] + max(0, admitted["written"] - device["l2"])
-    rate = RATES.get(admitted["dtype"], max(RATES.values())) * (3 if tf32 and admitted["dtype"] == "float32" else 1)
+    rates = RATES | ({"float32": 3 * RATES["float32"]} if tf32 else {})
+    rate = max((rates[dtype] for dtype in admitted["dtypes"] if dtype in rates), default=max(RATES.values()))
     operations = rate * device["sms"] * (1e3 * device["clock"] or 3e9)
     return 1e6 * float(max(moved / bandwidth, admitted["flops"] / operations))
 
