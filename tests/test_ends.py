@@ -52,6 +52,14 @@ def test_blocks_of_one_kernel_that_another_counts_are_ends_of_elements() -> None
     assert found == Ends((64,), (64 * 1024,))
 
 
+def test_as_many_blocks_as_a_block_holds_are_an_end() -> None:
+    back = TILES.replace("(x_ptr", "(sums_ptr, x_ptr", 1).replace(
+        "    tl.store",
+        "    carry = tl.sum(tl.load(sums_ptr + tl.program_id(0) - 1 - tl.arange(0, WINDOW)))\n    tl.store",
+    )
+    assert ends(back, [launch("tiles", BLOCK=512, WINDOW=16)] * 2).sizes == (16, 17 * 512)
+
+
 @pytest.mark.parametrize(
     ("loop", "sizes"),
     [

@@ -52,12 +52,13 @@ def ends(text: str, launches: Sequence[Launch], wrapper: bool = True) -> Ends:
     for kernel in jitted(tree):
         inside |= {id(node) for node in ast.walk(kernel)}
         known = named | given.get(kernel.name, {})
-        at_once = set(_at_once(kernel, known)) | set(_looped(kernel, known))
+        widths = set(_at_once(kernel, known))
+        at_once = widths | set(_looped(kernel, known))
         if any(_fold(width, known) is None for width in _widths(kernel)):
             at_once |= set(_most_rounded(tree, named))  # it follows a size, up to there
         asked = set(_asked(kernel, known)) if wrapper else set[int]()
         sizes |= at_once | asked
-        sizes |= {(value + 1) * block for value in at_once for block in blocks if value <= block}  # so many of these
+        sizes |= {(width + 1) * block for width in widths for block in blocks if width < block}  # as many of these
         counts |= {value * block for value in at_once for block in blocks}
         counts |= {(value + 1) * block for value in asked for block in blocks}  # that program, too
     if wrapper:
