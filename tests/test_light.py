@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from typing import Any
 
 import pytest
@@ -108,6 +109,17 @@ def test_an_input_that_is_not_looked_at_takes_one_run_to_be_found_out(body: str)
     assert not shape_matters(inputs, leaves, 1, run, [x.sin()])
     assert len(runs) == 1
     assert shape_matters(inputs, leaves, 1, lambda given: [x.sin() * len(given[1][0])], [x.sin() * 4])
+
+
+@pytest.mark.parametrize("dtype", [None, torch.float16, torch.bfloat16])
+def test_caches_of_zeros_take_no_memory_until_they_are_written(dtype: torch.dtype | None) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    with constructing(Budget()):
+        cache = torch.zeros(2, 1 << 24, dtype=dtype)
+    touched = (resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before) * resource.getpagesize()
+    assert dtype is torch.bfloat16 or touched < cache.nbytes / 4
+    cache[1, -1] = 1
+    assert cache.dtype == (dtype or torch.float32) and float(cache[0].sum()) == 0 and float(cache[1].sum()) == 1
 
 
 def test_truncated_numbers_of_a_parameter_are_made_once_for_all_that_repeat(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,11 +6,13 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import torch
 
 REPEATED = 65_521  # random numbers of one tensor where these repeat: a prime, so that rows of weights differ
 FILLS = ("normal_", "uniform_")  # methods of a tensor
-MAKES = ("randn", "rand")  # functions of torch
+MAKES = ("randn", "rand", "zeros")  # functions of torch
+PLAIN = frozenset({torch.float16, torch.float32, torch.float64, torch.int32, torch.int64, torch.bool})  # in numpy, too
 _MADE_OF = frozenset(["dtype", "requires_grad"])  # what else these may be told here
 
 
@@ -39,13 +41,19 @@ def filled(fill: Callable[..., Any], tensor: torch.Tensor, given: Any, named: Ma
 
 
 def made(make: Callable[..., torch.Tensor], sizes: Any, named: Mapping[str, Any]) -> torch.Tensor | None:
-    """A large tensor of numbers that ``make``, a function of torch, draws for a smaller one; None where it is none."""
+    """A large tensor of numbers that ``make``, a function of torch, draws for a smaller one; None where it is none.
+
+    Zeros are pages that the system has not given yet: caches of a model take none until they are written.
+    """
     sizes = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], list | tuple) else sizes
     if not _MADE_OF.issuperset(named) or any(type(n) is not int or n < 0 for n in sizes):
         return None
     if math.prod(sizes) <= 2 * REPEATED:
         return None
     drawn = make(REPEATED, dtype=named.get("dtype"))
-    tensor = drawn.new_empty(tuple(sizes))
-    repeat(tensor.view(-1), drawn)
+    if make is torch.zeros and drawn.dtype in PLAIN:
+        tensor = torch.from_numpy(np.zeros(tuple(sizes), drawn.numpy().dtype))
+    else:
+        tensor = drawn.new_empty(tuple(sizes))
+        repeat(tensor.view(-1), drawn)
     return tensor.requires_grad_(named.get("requires_grad", False))
