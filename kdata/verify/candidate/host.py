@@ -262,7 +262,7 @@ class Calls:
     def left(self) -> leftovers.Left:
         """What stands in tensors that the candidate keeps, but for the weights and what the last call was given."""
         if self.last is None:
-            return {}
+            return []
         with _engine.ledger.move():
             apart = self.last.tensors()
             return leftovers.left(kept_tensors(self.module, self.last.model, {*map(id, apart)}), apart)
