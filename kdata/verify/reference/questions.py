@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -37,6 +38,7 @@ SHARES = frozenset({"_softmax", "_safe_softmax"})  # in which NaN says that ther
 LOSSES = frozenset({"cross_entropy", "nll_loss"})
 BAGS, PADDING = "_embedding_bag", 8  # and which of its arguments says what is no word
 IGNORED = -100  # what ``ignore_index`` is in torch where nobody says it
+SAYS_IGNORED = "ignore_index"
 LEAST_DIVISOR, MOST_DIVISOR = 3, 1 << 10  # what a row's largest element may be divided by
 MOST = 16  # softmaxes whose answers are remembered
 FARTHEST = 1 << 31  # from here on a slice's end means that it has none
@@ -107,6 +109,21 @@ class Asks:
             self.numbers.add(args[2])  # the row that stands for no word
         if name.startswith("nll_loss") and name.endswith("forward") and len(args) > 4 and type(args[4]) is int:
             (self.ignored if args[4] == IGNORED else self.numbers).add(args[4])
+
+    def told(self) -> None:
+        """What does not count by a loss's own default is said by the task: it is asked about as any other number is."""
+        self.numbers |= self.ignored
+        self.ignored = set()
+
+
+def says_ignored(text: str) -> bool:
+    """Whether a task says itself which targets do not count: by the name that torch has for it, or by its number."""
+    nodes = list(ast.walk(ast.parse(text)))
+    names = {getattr(node, name, None) for node in nodes for name in ("arg", "attr", "id")}
+    numbers = {-node.operand.value for node in nodes if isinstance(node, ast.UnaryOp)
+               and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant)
+               and type(node.operand.value) is int}  # fmt: skip
+    return SAYS_IGNORED in names or IGNORED in numbers
 
 
 def _odd(name: str, given: Sequence[torch.Tensor]) -> bool:
