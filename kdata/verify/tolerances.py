@@ -18,8 +18,8 @@ At sizes beyond those at which a candidate is judged eager is the measure, and o
 Whole numbers in half precision that cancel when they, or their products, are summed (styles ``cancelling`` and
 ``balanced``) are exact in single precision: there the honest error is eager's, and an ulp of single precision of sums
 as large that do not cancel, growing with the root of their terms, for moved by an ulp of half nothing does. It is
-eager's alone where one number is large and all others are next to nothing (style ``dominated``): an ulp of the one is
-many of them.
+eager's alone where one number is large and all others are next to nothing (styles ``dominated`` and ``led``): an ulp of
+the one is many of them.
 
 Where all inputs are a ten thousandth of what the task draws (style ``small``), some ulps of one are allowed beside:
 ``exp(x) - 1`` in place of ``expm1`` is what libraries write and ``torch.testing`` lets pass. A receipt tells of it. So
@@ -66,7 +66,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-VERSION = "40"
+VERSION = "41"
 SMALLEST = 1e-7  # a golden's rms below this counts as this
 
 

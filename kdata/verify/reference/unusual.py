@@ -26,6 +26,7 @@ from kdata.verify.reference.conditioned import ANY, EITHER, one_way, weighs
 from kdata.verify.reference.dominated import Dims, dominated
 from kdata.verify.reference.draws import AS_THEY_ARE, DTYPES, centred_apart, draw, holding, zeroed
 from kdata.verify.reference.fading import emptied, fading
+from kdata.verify.reference.led import led
 from kdata.verify.reference.lengths import Lengths
 from kdata.verify.reference.packed import filled, uneven, without_any
 from kdata.verify.reference.pairs import apart, complexes, together
@@ -45,6 +46,7 @@ from kdata.verify.reference.styles import (
     GRADIENTS,
     KINKED,
     LEANING,
+    LED,
     RAISED,
     REACHING,
     REPEATS,
@@ -69,9 +71,9 @@ BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
           "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE, GRADED, SURE, UNEVEN, "eased",
           *FAINT, CANCELLING, LEANING, *AGED, DOMINATED, "filled", *BURDENS, *REPEATS,
-          BALANCED, UNDONE)  # fmt: skip
+          BALANCED, UNDONE, LED)  # fmt: skip
 # And as what style the reference is to bear each.
-HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE, DOMINATED: "ties"}
+HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE, DOMINATED: "ties", LED: "ties"}
 HELD |= dict.fromkeys(("zeros", *SPARSE, *FAINT), "wide")
 IGNORED, GROUPED = "ignored", "grouped"
 AS_COMPLEX = (*AS_THEY_ARE, *GRADIENTS, *DTYPES, *VIEWS)  # styles for which complex inputs are no pairs
@@ -232,6 +234,8 @@ class Unusual(Weighed):
             with Dims() as dims:
                 measures.eager(natural)
             return dominated(natural, self._names, dims.found)
+        if style == LED:
+            return led(natural, measures.eager)
         if style in FAINT:  # what is added lest zero divide counts there
             return draw(style, natural, generator) if self._names & DIVIDES else None
         if style == SURE:
@@ -328,7 +332,7 @@ class Unusual(Weighed):
         trial = super()._trial(index, variant, seed, style)
         if trial is not None and trial["style"] in ("exact", BORDERED):
             trial["kept"].pop("span", None)  # it is on one side for sure
-        if trial is not None and trial["style"] in (*CANCELS, DOMINATED):  # moved by an ulp of half's, nothing tells
+        if trial is not None and trial["style"] in (*CANCELS, DOMINATED, LED):  # moved by an ulp of half's nothing is
             rounded = [self._plain(self.kept, self._rounded), self.kept.write({})]
             trial["kept"]["noisy"] = [rounded] if trial["style"] in CANCELS else []
         if trial is not None and trial["style"] in REACHING and self._mixed:
