@@ -175,6 +175,8 @@ def test_narrow_integers_are_drawn_up_to_their_largest() -> None:
     pixels = torch.randint(0, 100, (16, 16), dtype=torch.uint8)
     ((little, *_),) = asked.larger([pixels], torch.Generator().manual_seed(0))
     assert int(made(little, pixels)[0].max()) > 200
+    ((little, *_),) = asked.larger([pixels.to(torch.int8) - 50], torch.Generator().manual_seed(0))
+    assert int(made(little, pixels.to(torch.int8) - 50)[0].min()) < -100  # none are less where none are negative
 
 
 def test_indices_that_all_differ_meet_and_positions_do_not() -> None:
