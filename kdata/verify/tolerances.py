@@ -46,7 +46,8 @@ Steps (``floor``, comparisons, ``fmod``) turn a rounding into a whole step. Wher
 move by ``ULPS``, all of them or the largest of each row, or column, against the others, at no more than ``RARE`` of the
 elements, every answer between its own is right there, and so are infinities and numbers where some of its own are the
 ones and some the others.
-Not so on inputs of few digits (style ``exact``), at which nothing was rounded before it stepped.
+Not so on inputs of few digits (style ``exact``), nor on numbers of a text among the inputs (style ``edged``), at which
+nothing was rounded before it stepped; at the latter a text's numbers are in single precision in the golden, too.
 Roundings to half precision within a task are such steps, too: there what the reference computes is moved, operator by
 operator, before it is rounded (``kdata.verify.reference.roundings``). Who rounds elsewhere, or nowhere, is wrong.
 
