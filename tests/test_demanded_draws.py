@@ -16,7 +16,7 @@ from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.draws import draw
 from kdata.verify.reference.magnitudes import RootsApart
 from kdata.verify.reference.probe import Meter, Prober
-from kdata.verify.reference.questions import Asks
+from kdata.verify.reference.questions import Asks, says_ignored
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.sure import LEAST, MOST, sure
 from kdata.verify.reference.variants import plan
@@ -28,6 +28,23 @@ def made(change: Change, *inputs: Tensor) -> list[Tensor]:
     changed = change([*inputs])
     assert changed is not None
     return changed
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("F.cross_entropy(x, t)", False),
+        ("F.cross_entropy(x, t, ignore_index=self.pad)", True),
+        ("def get_init_inputs(): return [-100]", True),
+        ("def __init__(self, ignore_index=-100): pass", True),
+        ("x * 100", False),
+    ],
+)
+def test_who_says_what_does_not_count_asks_about_it(text: str, says: bool) -> None:
+    assert says_ignored(text) == says
+    asks = Asks(numbers={0}, ignored={-100})
+    asks.told()
+    assert (asks.numbers, asks.ignored) == ({0, -100}, set())
 
 
 def test_whatever_is_not_zero_is_true() -> None:
@@ -158,6 +175,8 @@ def test_narrow_integers_are_drawn_up_to_their_largest() -> None:
     pixels = torch.randint(0, 100, (16, 16), dtype=torch.uint8)
     ((little, *_),) = asked.larger([pixels], torch.Generator().manual_seed(0))
     assert int(made(little, pixels)[0].max()) > 200
+    ((little, *_),) = asked.larger([pixels.to(torch.int8) - 50], torch.Generator().manual_seed(0))
+    assert int(made(little, pixels.to(torch.int8) - 50)[0].min()) < -100  # none are less where none are negative
 
 
 def test_indices_that_all_differ_meet_and_positions_do_not() -> None:

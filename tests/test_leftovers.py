@@ -43,4 +43,33 @@ def test_where_nothing_changed_nothing_is_called() -> None:
 
 def test_memory_of_inputs_is_not_the_candidates_own_and_views_share_theirs() -> None:
     given, own = torch.ones(4), torch.ones(8)
-    assert [*leftovers.left([given[1:], own[:4], own[4:]], [given])] == [own.data_ptr()]
+    found = leftovers.left([given[1:], own[:4], own[4:]], [given])
+    assert [piece.memory.data_ptr() for piece in found] == [own.data_ptr()]
+
+
+class Anew(Kept):
+    """A candidate that takes all that it keeps anew at each call."""
+
+    def trial(self, given: dict[str, Any]) -> dict[str, Any]:
+        report = super().trial(given)
+        self.kept = tuple(torch.full_like(t, -given["x"]) for t in self.kept)
+        return report
+
+
+def test_memory_that_each_call_takes_anew_is_known_by_its_place() -> None:
+    calls = Anew(torch.tensor([1.0]), torch.tensor([[2.0]]))
+    before = calls.left()
+    calls.kept = torch.tensor([3.0]), torch.tensor([[4.0]])
+    found = [r["found"] for _, r in leftovers.mixed(calls, before, TRIALS, nullcontext)]
+    assert found == [[[1.0], [[4.0]]]] * 2 + [[[3.0], [[2.0]]]] * 2
+    assert [t.tolist() for t in calls.kept] == [[3.0], [[4.0]]]
+
+
+def test_of_many_pieces_any_is_put_back_without_any_other() -> None:
+    count = leftovers.MOST + 3
+    calls = Kept(*(torch.zeros(1) for _ in range(count)))
+    before = calls.left()
+    for kept in calls.kept:
+        kept.fill_(1.0)
+    found = [[part[0] for part in r["found"]] for _, r in leftovers.mixed(calls, before, TRIALS, nullcontext)]
+    assert all(any(f[a] < f[b] for f in found) for a in range(count) for b in range(count) if a != b)

@@ -18,8 +18,8 @@ At sizes beyond those at which a candidate is judged eager is the measure, and o
 Whole numbers in half precision that cancel when they, or their products, are summed (styles ``cancelling`` and
 ``balanced``) are exact in single precision: there the honest error is eager's, and an ulp of single precision of sums
 as large that do not cancel, growing with the root of their terms, for moved by an ulp of half nothing does. It is
-eager's alone where one number is large and all others are next to nothing (style ``dominated``): an ulp of the one is
-many of them.
+eager's alone where one number is large and all others are next to nothing (styles ``dominated`` and ``led``): an ulp of
+the one is many of them.
 
 Where all inputs are a ten thousandth of what the task draws (style ``small``), some ulps of one are allowed beside:
 ``exp(x) - 1`` in place of ``expm1`` is what libraries write and ``torch.testing`` lets pass. A receipt tells of it. So
@@ -46,7 +46,8 @@ Steps (``floor``, comparisons, ``fmod``) turn a rounding into a whole step. Wher
 move by ``ULPS``, all of them or the largest of each row, or column, against the others, at no more than ``RARE`` of the
 elements, every answer between its own is right there, and so are infinities and numbers where some of its own are the
 ones and some the others.
-Not so on inputs of few digits (style ``exact``), at which nothing was rounded before it stepped.
+Not so on inputs of few digits (style ``exact``), nor on numbers of a text among the inputs (style ``edged``), at which
+nothing was rounded before it stepped; at the latter a text's numbers are in single precision in the golden, too.
 Roundings to half precision within a task are such steps, too: there what the reference computes is moved, operator by
 operator, before it is rounded (``kdata.verify.reference.roundings``). Who rounds elsewhere, or nowhere, is wrong.
 
@@ -66,7 +67,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-VERSION = "40"
+VERSION = "41"
 SMALLEST = 1e-7  # a golden's rms below this counts as this
 
 

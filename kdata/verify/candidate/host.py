@@ -41,7 +41,7 @@ from kdata.verify.candidate.setting import (
 from kdata.verify.candidate.state import fingerprint, kept_tensors
 from kdata.verify.candidate.unfilled import Blank, Unfilled
 from kdata.verify.guards import intact, start_bools_as
-from kdata.verify.interpreter import distant, drawing, interpreter, pretence, sampling
+from kdata.verify.interpreter import by_bits, distant, drawing, interpreter, pretence, sampling
 from kdata.verify.loading import ImportingError, line, load
 from kdata.verify.scratch import GIVEN, LATE, RETURNED, SOURCE
 from kdata.verify.values import CALLING
@@ -69,6 +69,7 @@ def warm() -> None:
     interpreter.mend()
     addresses.listen()
     sampling.install()
+    by_bits.install()
     use(_engine)
     pretence.install(lambda: _engine.ledger.moving)
     with torch.no_grad(), Watch(_engine.ledger):
@@ -210,7 +211,7 @@ class Calls:
             report |= {"outcome": outcome(error), "detail": line(error)}  # with its context later trials are lost, too
         finally:
             gc.enable()
-        report["aten"] = list(watch.called)
+        report["aten"] = [*watch.called, *by_bits.found()]
         report["launches"] = ledger.launches
         return report
 
@@ -263,7 +264,7 @@ class Calls:
     def left(self) -> leftovers.Left:
         """What stands in tensors that the candidate keeps, but for the weights and what the last call was given."""
         if self.last is None:
-            return {}
+            return []
         with _engine.ledger.move():
             apart = self.last.tensors()
             return leftovers.left(kept_tensors(self.module, self.last.model, {*map(id, apart)}), apart)
@@ -321,6 +322,8 @@ class Calls:
         held = torch.utils._pytree.tree_leaves([inputs, own])
         held = [t for t in held if isinstance(t, torch.Tensor)]
         sampling.give(memory(held))
+        asked = [t for t in torch.utils._pytree.tree_leaves(inputs) if isinstance(t, torch.Tensor)]
+        by_bits.begin(asked, memory([*asked, *model.state_dict(keep_vars=True).values()]))
         watch.layout = Layout(given["layout"], held) if given.get("layout") else None
         ledger.made = Made(held, ledger.move) if given.get("made") else None
         torch.rand(())  # no seed gives the state that is left then

@@ -82,7 +82,8 @@ def larger(
     """For each input of integers beyond zero and one how it is made a little larger, and then how very large.
 
     Those of one value keep one, and all keep their order; zeros stay.  Narrow ones are drawn anew from all that are not
-    negative.  Ends of what lies one after another stay as they are, and so do those in the places of ``lengths``.
+    negative, or from all where some are: what is between two of them may be more than either holds.  Ends of what lies
+    one after another stay as they are, and so do those in the places of ``lengths``.
     """
     leaves = tree_leaves(inputs)
     sizes = sizes_of(leaves)
@@ -301,7 +302,8 @@ def _negated(inputs: list[Any], place: int, generator: torch.Generator) -> list[
 def _anew(inputs: list[Any], place: int, generator: torch.Generator) -> list[Any]:
     leaves, form = tree_flatten(inputs)
     most = torch.iinfo(leaves[place].dtype).max
-    leaves[place] = torch.randint(0, most + 1, leaves[place].shape, generator=generator).to(leaves[place].dtype)
+    least = -most if int(leaves[place].min()) < 0 else 0
+    leaves[place] = torch.randint(least, most + 1, leaves[place].shape, generator=generator).to(leaves[place].dtype)
     changed: list[Any] = tree_unflatten(leaves, form)
     return changed
 

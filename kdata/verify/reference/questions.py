@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from kdata.verify.values import computes
 
 # Operators that ask about NaN and infinities, and about the sign of a zero.
 ODDITIES = frozenset("isnan isinf isfinite isposinf isneginf nan_to_num nansum nanmedian fmax fmin".split())
+ADDS = frozenset({"add", "sub", "rsub"})
 CLOSE = frozenset({"isclose", "allclose"})  # which may be told that NaN equals NaN
 SIGNS = frozenset({"signbit", "copysign"})
 COMPARISONS = frozenset("eq ne lt le gt ge".split())
@@ -37,6 +39,7 @@ SHARES = frozenset({"_softmax", "_safe_softmax"})  # in which NaN says that ther
 LOSSES = frozenset({"cross_entropy", "nll_loss"})
 BAGS, PADDING = "_embedding_bag", 8  # and which of its arguments says what is no word
 IGNORED = -100  # what ``ignore_index`` is in torch where nobody says it
+SAYS_IGNORED = "ignore_index"
 LEAST_DIVISOR, MOST_DIVISOR = 3, 1 << 10  # what a row's largest element may be divided by
 MOST = 16  # softmaxes whose answers are remembered
 FARTHEST = 1 << 31  # from here on a slice's end means that it has none
@@ -64,6 +67,7 @@ class Asks:
     oddities: bool = False  # NaN and infinities
     signs: bool = False  # of zeros
     borders: set[float] = field(default_factory=set)  # numbers that floating ones are compared with, or kept within
+    added: set[float] = field(default_factory=set)  # numbers that are added to floating ones, or taken off them
     numbers: set[int] = field(default_factory=set)  # whole ones that integers are compared with, or end before
     ends: set[int] = field(default_factory=set)  # of slices, where nothing is as long
     ignored: set[int] = field(default_factory=set)  # a loss's own default for targets that do not count
@@ -92,6 +96,9 @@ class Asks:
         self.places |= name.rstrip("_").endswith(SHIFTS) and isinstance(by, torch.Tensor)  # below 0
         if name.rstrip("_") in COMPARISONS | BORDERS and args and computes(args[0]):
             self.borders |= {float(end) for end in args[1:3] if type(end) in (int, float) and math.isfinite(end)}
+            self.borders |= {float(end) for end in args[1:2] if _plain(end)}
+        if name.rstrip("_") in ADDS and type(by) in (int, float) and computes(args[0]):
+            self.added.add(float(by))  # type: ignore[arg-type]  # it is a number
         if name in COMPARISONS and len(args) > 1 and type(args[1]) is int and _counts(args[0]):
             by_default = args[1] == IGNORED and called in LOSSES  # which compares itself where it smooths labels
             (self.ignored if by_default else self.numbers).update({args[1], args[1] + OTHERWISE.get(name, 0)})
@@ -107,6 +114,21 @@ class Asks:
             self.numbers.add(args[2])  # the row that stands for no word
         if name.startswith("nll_loss") and name.endswith("forward") and len(args) > 4 and type(args[4]) is int:
             (self.ignored if args[4] == IGNORED else self.numbers).add(args[4])
+
+    def told(self) -> None:
+        """What does not count by a loss's own default is said by the task: it is asked about as any other number is."""
+        self.numbers |= self.ignored
+        self.ignored = set()
+
+
+def says_ignored(text: str) -> bool:
+    """Whether a task says itself which targets do not count: by the name that torch has for it, or by its number."""
+    nodes = list(ast.walk(ast.parse(text)))
+    names = {getattr(node, name, None) for node in nodes for name in ("arg", "attr", "id")}
+    numbers = {-node.operand.value for node in nodes if isinstance(node, ast.UnaryOp)
+               and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant)
+               and type(node.operand.value) is int}  # fmt: skip
+    return SAYS_IGNORED in names or IGNORED in numbers
 
 
 def _odd(name: str, given: Sequence[torch.Tensor]) -> bool:
@@ -124,6 +146,12 @@ def _ends(name: str, given: Sequence[Any]) -> Iterator[tuple[Any, int]]:
     """The ends that a clamp says, each with steps that go beyond it: the next number may be one that is left out."""
     for far in (1, 3):
         yield from zip(given, (far,) if name.startswith("clamp_max") else (-far, far), strict=False)
+
+
+def _plain(value: Any) -> bool:
+    """Whether it is a tensor of one floating number that is there to be read."""
+    real = type(value) in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer) and value.device.type == "cpu"
+    return real and value.ndim == 0 and value.is_floating_point() and bool(value.isfinite())
 
 
 def _counts(value: Any) -> bool:

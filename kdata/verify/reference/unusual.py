@@ -25,7 +25,9 @@ from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.conditioned import ANY, EITHER, one_way, weighs
 from kdata.verify.reference.dominated import Dims, dominated
 from kdata.verify.reference.draws import AS_THEY_ARE, DTYPES, centred_apart, draw, holding, zeroed
+from kdata.verify.reference.edges import Single, edged, met
 from kdata.verify.reference.fading import emptied, fading
+from kdata.verify.reference.led import led
 from kdata.verify.reference.lengths import Lengths
 from kdata.verify.reference.packed import filled, uneven, without_any
 from kdata.verify.reference.pairs import apart, complexes, together
@@ -39,12 +41,14 @@ from kdata.verify.reference.styles import (
     BURDENS,
     CANCELLING,
     DOMINATED,
+    EDGED,
     FADING,
     FAINT,
     GRADED,
     GRADIENTS,
     KINKED,
     LEANING,
+    LED,
     RAISED,
     REACHING,
     REPEATS,
@@ -69,9 +73,9 @@ BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
           "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE, GRADED, SURE, UNEVEN, "eased",
           *FAINT, CANCELLING, LEANING, *AGED, DOMINATED, "filled", *BURDENS, *REPEATS,
-          BALANCED, UNDONE)  # fmt: skip
+          BALANCED, UNDONE, LED, EDGED)  # fmt: skip
 # And as what style the reference is to bear each.
-HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE, DOMINATED: "ties"}
+HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE, DOMINATED: "ties", LED: "ties"}
 HELD |= dict.fromkeys(("zeros", *SPARSE, *FAINT), "wide")
 IGNORED, GROUPED = "ignored", "grouped"
 AS_COMPLEX = (*AS_THEY_ARE, *GRADIENTS, *DTYPES, *VIEWS)  # styles for which complex inputs are no pairs
@@ -92,6 +96,7 @@ class Unusual(Weighed):
         self._unpaired: list[Any] | None = None  # inputs that are complex, while they are drawn as pairs
         self._mixed: magnitudes.Mixed | None = None  # rows of several magnitudes, where these are independent
         self._undone: Undone | None = None  # steps of which the last undoes the others
+        self._single, self._jumps = False, False  # a text's numbers are to be in single precision; it steps
         self._burden: Burden | None = None  # lines that are large, where not all of an answer follows from them
 
     @property
@@ -178,8 +183,9 @@ class Unusual(Weighed):
         if style in RAISED:
             held = draw(style, natural, generator)
             return held if held is not None and measures.bears(held) else None
-        if style == "exact":
-            return self._exact(program, state, natural)
+        if style in ("exact", EDGED):
+            edged = style == EDGED
+            return self._edged(measures, natural, generator) if edged else self._exact(program, state, natural)
         if style == STRETCHED:
             return magnitudes.stretched(natural, measures)
         centred = draw("centred", natural, generator)
@@ -232,6 +238,8 @@ class Unusual(Weighed):
             with Dims() as dims:
                 measures.eager(natural)
             return dominated(natural, self._names, dims.found)
+        if style == LED:
+            return led(natural, measures.eager)
         if style in FAINT:  # what is added lest zero divide counts there
             return draw(style, natural, generator) if self._names & DIVIDES else None
         if style == SURE:
@@ -324,11 +332,25 @@ class Unusual(Weighed):
         steps, inputs = max(found, key=lambda each: each[0])  # the first of those that are as good
         return inputs if steps else None
 
+    def _edged(
+        self, measures: magnitudes.Measures, natural: list[Any], generator: torch.Generator
+    ) -> list[Any] | None:  # fmt: skip
+        """Inputs that are numbers which the reference names, as far as it steps there for sure; None where nowhere."""
+        numbers = self._asks.borders | self._asks.added if self._jumps and not self._names & ANY else ()
+        inputs = edged(natural, numbers, generator)
+        return inputs if inputs is not None and met(inputs, measures.eager, measures.golden) else None
+
+    def _golden(self, program: Program, state: dict[str, Any], inputs: list[Any]) -> tuple[Any, nn.Module]:
+        with Single() if self._single else contextlib.nullcontext():
+            return super()._golden(program, state, inputs)
+
     def _trial(self, index: int, variant: Variant, seed: int, style: str) -> dict[str, Any] | None:
+        self._single, self._jumps = style == EDGED, variant.run.cost.jumps
         trial = super()._trial(index, variant, seed, style)
-        if trial is not None and trial["style"] in ("exact", BORDERED):
+        self._single = False
+        if trial is not None and trial["style"] in ("exact", EDGED, BORDERED):
             trial["kept"].pop("span", None)  # it is on one side for sure
-        if trial is not None and trial["style"] in (*CANCELS, DOMINATED):  # moved by an ulp of half's, nothing tells
+        if trial is not None and trial["style"] in (*CANCELS, DOMINATED, LED):  # moved by an ulp of half's nothing is
             rounded = [self._plain(self.kept, self._rounded), self.kept.write({})]
             trial["kept"]["noisy"] = [rounded] if trial["style"] in CANCELS else []
         if trial is not None and trial["style"] in REACHING and self._mixed:

@@ -16,7 +16,7 @@ from kdata.verify.reference.aging import aged
 from kdata.verify.reference.balanced import balanced
 from kdata.verify.reference.cancelling import HALVES, LOOKS_UP, cancelling
 from kdata.verify.reference.leaning import Factors, leaning
-from kdata.verify.reference.questions import Asks
+from kdata.verify.reference.questions import Asks, says_ignored
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.slow import settling, slow
 from kdata.verify.reference.styles import AGED, BALANCED, CANCELLING, LEANING, REPEATS, SETTLING
@@ -35,12 +35,15 @@ class Weighed(Reference):
     def __init__(self, payload: dict[str, Any]) -> None:
         super().__init__(payload)
         self._asks, self._names, self._products = Asks(), frozenset[str](), False  # of the variant that is being tried
+        self._says_ignored = says_ignored(self.source)
         self._factors: dict[str, Any] | None = None  # weights that cancel in a product with inputs, or with each other
         self._rounded: Any = None  # what rounding to single precision may make of an answer there
 
     def _trials(self, index: int, variant: Variant) -> list[dict[str, Any]]:
         self._asks, self._names = variant.run.cost.asks, variant.run.cost.names
         self._products = variant.run.cost.products
+        if self._says_ignored:
+            self._asks.told()
         return super()._trials(index, variant)
 
     def _measures(

@@ -30,6 +30,7 @@ from kdata.verify.reference.styles import (
     DOMINATED,
     GRADIENTS,
     KINKED,
+    LED,
     STEPPED,
     TALL,
     VIEWS,
@@ -77,7 +78,7 @@ class Wider(Unusual):
         more = [(self.seeds[0] + 3, "ties"), (self.seeds[0] + 4, "small"), (self.seeds[0] + 3, "late")]
         draws = super()._draws(kind)
         if self._grid and kind == "large":  # blocks that are larger than small sizes are full there
-            draws += [(self.seeds[0] + 3, style) for style in (*of_blocks(self._names), DOMINATED)]
+            draws += [(self.seeds[0] + 3, style) for style in (*of_blocks(self._names), DOMINATED, LED)]
         if self._named and kind == "base":  # in place of a draw where there are to be few
             draws = [(seed, "named nearly" if style == "nearly" else style) for seed, style in draws]
         if self._grid and kind == "base":
