@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -156,6 +157,26 @@ def test_license_manifest_has_a_line_for_each_repository_and_licence(folder: Pat
         ("tidyvision", "Apache-2.0"),
     ]  # fmt: skip
     assert all(x["url"] and x["revision"] and x["pairs"] for x in lines)
+
+
+def test_a_set_that_was_written_in_half_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    publish.write_dataset(factories.pairs(), DROPPED, str(tmp_path), dataset.render)
+    before = contents(tmp_path)
+    replace_file = os.replace
+
+    def full(source: str, target: str | Path) -> None:
+        if str(target).endswith("LICENSES.jsonl"):
+            raise OSError(28, "No space left on device")
+        replace_file(source, target)
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        publish.write_dataset(factories.pairs()[:3], [], str(tmp_path), dataset.render)
+    after = contents(tmp_path)
+    assert after["LICENSES.jsonl"] == before["LICENSES.jsonl"]
+    assert publish.written([str(tmp_path)], "elsewhere", None) == ""  # no dataset folder: it has no card
+    with pytest.raises(publish.PublishError, match="no README"):
+        publish.push(str(tmp_path), "a/b", "token")
 
 
 def test_smaller_set_leaves_no_stale_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
