@@ -7,7 +7,13 @@ other terms are left out.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+from kdata.shards import Manifest, Store
+from kdata.verbs import summary
+from sources.fetch.texts import SourceError
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,3 +129,33 @@ LIBRARIES: dict[str, Library] = {
     "attorch": Library("BobMcDear/attorch", "MIT", ("attorch",), ("tests",), note="Its layers are PyTorch's by name."),
     "helion": Library("pytorch/helion", "BSD-3-Clause", ("examples", "benchmarks"), ("test", "examples"), "helion"),
 }  # fmt: skip
+
+
+def make_each(names: Sequence[str], out: str, make: Callable[[Store, str], list[Manifest]]) -> None:
+    """Make the shards of each library in the folder ``out``, and tell of each; without names list the libraries.
+
+    One that cannot be had ends no other.
+
+    Raises:
+        SourceError: some could not be had; each was told of.
+        ValueError: no folder is named.
+    """
+    if not names:
+        for key, library in LIBRARIES.items():
+            print(f"{key:24} {library.license:14} {library.url}")
+        return
+    if not out:
+        raise ValueError("name a folder for the shards with --out")
+    failed = []
+    for name in names:
+        print(f"kdata: fetching {name}", file=sys.stderr, flush=True)
+        try:
+            made = make(Store(out), name)
+        except SourceError as error:
+            failed.append(name)
+            print(f"kdata: {error}", file=sys.stderr, flush=True)
+            continue
+        for manifest in made:
+            print(summary([manifest], f"{name}: {manifest.stage}"), flush=True)
+    if failed:
+        raise SourceError(f"{len(failed)} of {len(names)} failed: {', '.join(failed)}; the same command tries again")

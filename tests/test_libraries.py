@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import io
 import zipfile
+from pathlib import Path
 
 import pytest
 
+from kdata.shards import Manifest, Store
+from sources import libraries
 from sources.collect import KINDS
 from sources.fetch import pypi
+from sources.fetch.texts import SourceError
 from sources.pairs import flag_gems, step
 
 KERNEL = """
@@ -53,3 +57,16 @@ def test_whole_configurations_are_chosen_by_the_name_of_their_list() -> None:
     assert [(c["META"]["BLOCK"], c["num_warps"]) for c in flag_gems._spread(entry)] == [
         (32, 4), (32, 8), (64, 4), (64, 8),
     ]  # fmt: skip
+
+
+def test_a_library_that_cannot_be_had_ends_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def make(store: Store, name: str) -> list[Manifest]:
+        if name == "gone":
+            raise SourceError("gone: no such repository")
+        return [Manifest(f"pairs/{name}", "pairs", "Candidate", 3, 0, {}, [], {}, 0.0)]
+
+    with pytest.raises(SourceError, match=r"^1 of 3 failed: gone;"):
+        libraries.make_each(["one", "gone", "two"], str(tmp_path), make)
+    told = capsys.readouterr()
+    assert told.out.splitlines() == ["one: pairs: 3 kept, 0 dropped", "two: pairs: 3 kept, 0 dropped"]
+    assert "kdata: gone: no such repository" in told.err.splitlines()
