@@ -13,7 +13,8 @@ from sources import libraries
 from sources.collect import KINDS
 from sources.fetch import pypi
 from sources.fetch.texts import SourceError
-from sources.pairs import flag_gems, step
+from sources.pairs import flag_gems, job, step
+from sources.pairs.package import KernelPackage
 
 KERNEL = """
 import torch
@@ -49,6 +50,17 @@ def test_a_package_without_its_repositorys_src_gives_its_kernels(monkeypatch: py
     assert [(f.symbol, f.origin.path, f.origin.licenses) for f in found] == [
         ("twice", "liger_kernel/ops/twice.py", ("BSD-2-Clause",))
     ]
+
+
+@pytest.mark.parametrize("home", ["rotary", "rotary/ops", "norm/rotary"])
+def test_what_a_recipe_names_is_found_where_a_version_has_moved_it(home: str) -> None:
+    twin = KERNEL.replace("triton.cdiv(x.numel(), 64)", "1").replace("twice_kernel", "other")
+    files = {"fla/__init__.py": "", f"fla/modules/{home}.py": KERNEL, "fla/modules/rotary_quant.py": twin}
+    found = job._home(KernelPackage(files), "fla.modules.rotary", "twice")
+    assert found == f"fla.modules.{home.replace('/', '.')}"
+    both = KernelPackage({**files, "fla/modules/a/rotary.py": twin, "fla/modules/b/rotary.py": twin})
+    where = job._home(both, "fla.modules.rotary", "twice")
+    assert where == "fla.modules.rotary"  # which of several it was is not known: the pair is dropped, with its reason
 
 
 def test_whole_configurations_are_chosen_by_the_name_of_their_list() -> None:
