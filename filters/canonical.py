@@ -44,6 +44,29 @@ def shingles(source: str, size: int = SHINGLE) -> frozenset[str]:
     return frozenset(" ".join(tokens[i : i + size]) for i in range(len(tokens) - size + 1))
 
 
+def calls(source: str) -> tuple[str, ...]:
+    """What a program calls that it does not define, and its arithmetic, in order; () for text that does not parse.
+
+    It stands for the ATen operators of a task that was never traced: ``("Linear", "mean", "Sub", "relu")``.
+    """
+    try:
+        tree = _core(source, keep_arguments=False)
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    nodes = (n for n in ast.walk(tree) if isinstance(n, ast.Call | ast.BinOp))
+    ordered = sorted(nodes, key=lambda n: (n.end_lineno, n.end_col_offset))
+    own = _Rename(tree).bound | {"super", "__init__"}
+    said = (_called(n.func) if isinstance(n, ast.Call) else type(n.op).__name__ for n in ordered)
+    return tuple(name for name in said if name and name not in own)
+
+
+def _called(function: ast.expr) -> str:
+    """The last name of what is called; "" of an attribute of the object's own."""
+    if isinstance(function, ast.Attribute):
+        return "" if _is_own(function) else function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     """Size of the intersection over size of the union, 0 for two empty sets."""
     union = len(one | other)

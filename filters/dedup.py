@@ -44,7 +44,7 @@ def step(
         yield from _dedup(kept, lambda: near_duplicates.Index(threshold, seed))
 
     parameters = {"threshold": threshold, "seed": seed, **(leaks.parameters if leaks else {})}
-    return Step("dedup", "3", Pair, Pair, run, parameters)
+    return Step("dedup", "4", Pair, Pair, run, parameters)
 
 
 def _dedup(pairs: Sequence[Pair], index: Callable[[], near_duplicates.Index]) -> Iterator[Pair | Dropped]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from filters import canonical, dedup, near_duplicates
+from kdata import kernelbook
 from kdata.record import Candidate, Dropped, Pair
 from tests import factories
 
@@ -100,6 +101,18 @@ def test_short_tasks_of_other_operators_are_no_near_duplicates() -> None:
     selu = Pair(replace(selu.candidate, ops=("selu",)), selu.receipt)
     assert canonical.jaccard(canonical.shingles(relu.task.source), canonical.shingles(selu.task.source)) >= 0.7
     assert len(run([relu, selu])[0]) == 2
+
+
+def test_rows_whose_operators_nobody_traced_are_told_apart_by_what_they_call() -> None:
+    """Rows in KernelBook's columns: activations in a module of the same words were near duplicates of each other."""
+    text = factories.task(0).source
+    rows = [{"python_code": text.replace("x * torch.sigmoid(x)", f"torch.{name}(x)"), "entry_point": "Model",
+             "triton_code": f"class ModelNew: {name} = 1"} for name in ("relu", "selu", "tanh")]  # fmt: skip
+    edited = rows[0] | {"python_code": rows[0]["python_code"].replace("def forward", "eps = 1e-5\n\n    def forward")}
+    candidates = [kernelbook.candidate(row) for row in (*rows, edited)]
+    kept, dropped = run([Pair(c, replace(factories.pair(0).receipt, candidate_id=c.id)) for c in candidates])
+    assert len(kept) == 3
+    assert [d.reason for d in dropped] == ["near duplicate"]
 
 
 def test_a_shared_helper_makes_no_near_duplicates() -> None:
