@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, cast
 
 import fsspec
@@ -240,8 +240,3 @@ def _read(fs: fsspec.AbstractFileSystem, path: str, begins: str) -> Iterator[Pai
 
 def _train_first(path: str) -> tuple[bool, str]:
     return not posixpath.basename(path).startswith("train"), path
-
-
-def facts(info: DatasetInfo) -> dict[str, Any]:
-    """The facts that a README may quote, as plain JSON values."""
-    return {k: v for k, v in asdict(info).items() if k not in ("licenses", "files", "example")}
