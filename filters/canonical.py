@@ -36,12 +36,12 @@ def skeleton(source: str, only: str | None = None) -> str:
     return digest("skeleton", ast.dump(_Rename(tree).visit(tree)))
 
 
-def shingles(source: str, size: int = SHINGLE) -> frozenset[str]:
-    """Runs of ``size`` tokens of the program's definitions; one shorter run if the text has fewer tokens."""
+def shingles(source: str) -> frozenset[str]:
+    """Runs of five tokens of the program's definitions; one shorter run if the text has fewer tokens."""
     tokens = list(_tokens(source))
-    if len(tokens) <= size:
+    if len(tokens) <= SHINGLE:
         return frozenset({" ".join(tokens)})
-    return frozenset(" ".join(tokens[i : i + size]) for i in range(len(tokens) - size + 1))
+    return frozenset(" ".join(tokens[i : i + SHINGLE]) for i in range(len(tokens) - SHINGLE + 1))
 
 
 def calls(source: str) -> tuple[str, ...]:

@@ -154,7 +154,7 @@ def written(inputs: Sequence[str], out: str, to: str | None) -> str:
     return ""
 
 
-def push(folder: str, repo_id: str, token: str | None, endpoint: str | None = None, tag: str = "") -> str:
+def push(folder: str, repo_id: str, token: str | None, endpoint: str | None = None) -> str:
     """Upload a dataset folder to the Hugging Face Hub and return its address. Unchanged files make no commit.
 
     Only what ``write_dataset`` writes goes up, whatever else lies in the folder; data files of an earlier set go away.
@@ -177,8 +177,6 @@ def push(folder: str, repo_id: str, token: str | None, endpoint: str | None = No
             folder_path=inner, repo_id=repo_id, repo_type="dataset", commit_message="Publish the dataset",
             allow_patterns=[*DATA, "LICENSES.jsonl", CARD], delete_patterns=list(DATA),
         )  # fmt: skip
-        if tag:
-            api.create_tag(repo_id, tag=tag, repo_type="dataset", exist_ok=True)
     except refusals as error:
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         raise PublishError(f"the Hub did not take {repo_id}: {reason}") from error

@@ -278,11 +278,10 @@ def test_hub_takes_the_folder_and_gives_it_back(
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
     with hub_stub.serve() as (address, hub):
         for _ in range(2):
-            url = publish.push(str(folder), "someone/pairs", hub_stub.TOKEN, address, tag="v1")
+            url = publish.push(str(folder), "someone/pairs", hub_stub.TOKEN, address)
         assert url.endswith("/datasets/someone/pairs")
         stored = {k: v for k, v in hub.files["someone/pairs"].items() if k != ".gitattributes"}
         assert stored == contents(folder)
-        assert hub.tags["someone/pairs"] == {"v1"}
         assert hub.commits == 1, "the second upload changed nothing"
         found = load("someone/pairs", environment, tmp_path, HF_ENDPOINT=address, HF_TOKEN=hub_stub.TOKEN)
         assert found["rows"] == {"train": 57, "test": 6, "dropped": 2}
