@@ -120,7 +120,7 @@ def make_each(names: Sequence[str], out: str, make: Callable[[Store, str], list[
         raise ValueError("name a folder for the shards with --out")
     failed = []
     for name in names:
-        print(f"kdata: fetching {name}", file=sys.stderr, flush=True)
+        print(f"kdata: collecting {name}", file=sys.stderr, flush=True)
         try:
             made = make(Store(out), name)
         except SourceError as error:
