@@ -59,6 +59,13 @@ def test_the_card_says_whether_a_benchmark_was_compared_with(folder: Path, tmp_p
     assert "not compared with any benchmark's problems" in (tmp_path / "README.md").read_text()
 
 
+def test_the_card_counts_what_was_dropped_only_where_it_is_known(folder: Path, tmp_path: Path) -> None:
+    assert "| dropped on the way | 2 |" in (folder / "README.md").read_text()
+    publish.write_dataset(factories.pairs(), [], str(tmp_path), dataset.render)  # `kdata publish` knows of none
+    card = (tmp_path / "README.md").read_text()
+    assert "dropped on the way" not in card and "|\n| digest of the data |" in card
+
+
 def test_kernelbook_columns_come_first(folder: Path) -> None:
     found = pq.read_table(folder / "data")
     assert tuple(found.column_names[:12]) == rows.KERNELBOOK
