@@ -67,6 +67,28 @@ def _called(function: ast.expr) -> str:
     return function.id if isinstance(function, ast.Name) else ""
 
 
+def drawn_ranks(source: str) -> tuple[int, ...]:
+    """The rank of each input as ``get_inputs`` draws it: ``torch.rand([4, 4])`` and ``torch.rand(4, 4)`` are of rank 2.
+
+    What is no such call counts as a value without dimensions; () where there is no list of inputs to read.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    functions = [s for s in tree.body if isinstance(s, ast.FunctionDef) and s.name == "get_inputs"]
+    returned = [n.value for f in functions for n in ast.walk(f) if isinstance(n, ast.Return)]
+    listed = [n.elts for n in returned if isinstance(n, ast.List | ast.Tuple)]
+    return tuple(map(_rank, listed[-1])) if listed else ()
+
+
+def _rank(drawn: ast.expr) -> int:
+    if not isinstance(drawn, ast.Call):
+        return 0
+    shapes = [a.elts for a in drawn.args if isinstance(a, ast.List | ast.Tuple)]
+    return len(shapes[0] if shapes else drawn.args)
+
+
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     """Size of the intersection over size of the union, 0 for two empty sets."""
     union = len(one | other)

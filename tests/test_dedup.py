@@ -115,6 +115,24 @@ def test_rows_whose_operators_nobody_traced_are_told_apart_by_what_they_call() -
     assert [d.reason for d in dropped] == ["near duplicate"]
 
 
+def test_a_row_in_kernelbook_s_columns_is_a_duplicate_of_a_mined_one() -> None:
+    ours = factories.pair(0)
+    row = {"python_code": ours.task.source, "entry_point": ours.task.entry_point, "triton_code": "class ModelNew: 1"}
+    theirs = kernelbook.candidate(row | {"python_code": f"# A copy.\nimport os\n{row['python_code']}"})
+    kept, dropped = run([ours, Pair(theirs, replace(ours.receipt, candidate_id=theirs.id))])
+    assert ours.task.inputs and not theirs.task.inputs
+    assert len(kept) == 1 and [d.reason for d in dropped] == ["exact duplicate"]
+
+
+@pytest.mark.parametrize(
+    ("drawn", "ranks"),
+    [("[torch.rand([4, 4, 4, 4]), torch.rand([4])]", (4, 1)), ("[torch.randn(N, 8), 3]", (2, 0)),
+     ("[torch.randint(0, 9, (4, 7))]", (2,)), ("inputs", ()), ("[torch.rand(4, 4) > 0.5]", (0,))],
+)  # fmt: skip
+def test_ranks_are_read_from_the_text(drawn: str, ranks: tuple[int, ...]) -> None:
+    assert canonical.drawn_ranks(f"def get_inputs():\n    return {drawn}\n") == ranks
+
+
 def test_a_shared_helper_makes_no_near_duplicates() -> None:
     """Tasks of one package may carry the same hundred lines and do quite different work with them."""
     helper = "\n\n" + "\n".join(f"def helper_{i}(a, b):\n    return a * {i} + b\n" for i in range(40))
