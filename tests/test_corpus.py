@@ -51,6 +51,7 @@ def repository(tmp_path: Path) -> Path:
 
 def test_kernels_of_a_library_with_their_licences(repository: Path) -> None:
     found = corpus.collect(f"cutlass={repository}")
+    assert found == corpus.collect(f"cutlass=git:{repository}")
     rows = {r.origin.path: r for r in found if isinstance(r, CorpusFile)}
     assert {path: r.language for path, r in rows.items()} == {
         "include/gemm.h": "CUDA", "include/copy.hpp": "C++", "include/foreign.h": "C++", "examples/01/main.cu": "CUDA",
@@ -129,6 +130,8 @@ def test_bsd_as_meta_words_it() -> None:
 def test_unknown_libraries_are_told(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="no library 'cutlas'; there are cutlass,"):
         corpus.collect("cutlas")
+    with pytest.raises(SourceError, match="read from cutlass's repository"):
+        corpus.collect("cutlass=pypi:nvidia-cutlass")
     with pytest.raises(SourceError, match="there is no such folder"):
         corpus.collect(f"cutlass={tmp_path}/none")
     with pytest.raises(SourceError, match="is no git repository: run `git init`"):
