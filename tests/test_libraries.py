@@ -15,6 +15,7 @@ from sources.fetch import pypi
 from sources.fetch.texts import SourceError
 from sources.pairs import flag_gems, job, step
 from sources.pairs.package import KernelPackage
+from sources.pairs.reduce import reduced
 
 KERNEL = """
 import torch
@@ -61,6 +62,11 @@ def test_what_a_recipe_names_is_found_where_a_version_has_moved_it(home: str) ->
     both = KernelPackage({**files, "fla/modules/a/rotary.py": twin, "fla/modules/b/rotary.py": twin})
     where = job._home(both, "fla.modules.rotary", "twice")
     assert where == "fla.modules.rotary"  # which of several it was is not known: the pair is dropped, with its reason
+
+
+def test_what_only_asks_about_values_is_no_part_of_a_kernel() -> None:
+    text = KERNEL.replace("    out = ", "    torch._assert_async(\n        (x > 0).all(),\n    )\n    out = ")
+    assert "_assert_async" not in reduced(text) and "out = torch.empty_like(x)" in reduced(text)
 
 
 def test_whole_configurations_are_chosen_by_the_name_of_their_list() -> None:
