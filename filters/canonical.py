@@ -36,12 +36,57 @@ def skeleton(source: str, only: str | None = None) -> str:
     return digest("skeleton", ast.dump(_Rename(tree).visit(tree)))
 
 
-def shingles(source: str, size: int = SHINGLE) -> frozenset[str]:
-    """Runs of ``size`` tokens of the program's definitions; one shorter run if the text has fewer tokens."""
+def shingles(source: str) -> frozenset[str]:
+    """Runs of five tokens of the program's definitions; one shorter run if the text has fewer tokens."""
     tokens = list(_tokens(source))
-    if len(tokens) <= size:
+    if len(tokens) <= SHINGLE:
         return frozenset({" ".join(tokens)})
-    return frozenset(" ".join(tokens[i : i + size]) for i in range(len(tokens) - size + 1))
+    return frozenset(" ".join(tokens[i : i + SHINGLE]) for i in range(len(tokens) - SHINGLE + 1))
+
+
+def calls(source: str) -> tuple[str, ...]:
+    """What a program calls that it does not define, and its arithmetic, in order; () for text that does not parse.
+
+    It stands for the ATen operators of a task that was never traced: ``("Linear", "mean", "Sub", "relu")``.
+    """
+    try:
+        tree = _core(source, keep_arguments=False)
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    nodes = (n for n in ast.walk(tree) if isinstance(n, ast.Call | ast.BinOp))
+    ordered = sorted(nodes, key=lambda n: (n.end_lineno, n.end_col_offset))
+    own = _Rename(tree).bound | {"super", "__init__"}
+    said = (_called(n.func) if isinstance(n, ast.Call) else type(n.op).__name__ for n in ordered)
+    return tuple(name for name in said if name and name not in own)
+
+
+def _called(function: ast.expr) -> str:
+    """The last name of what is called; "" of an attribute of the object's own."""
+    if isinstance(function, ast.Attribute):
+        return "" if _is_own(function) else function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def drawn_ranks(source: str) -> tuple[int, ...]:
+    """The rank of each input as ``get_inputs`` draws it: ``torch.rand([4, 4])`` and ``torch.rand(4, 4)`` are of rank 2.
+
+    What is no such call counts as a value without dimensions; () where there is no list of inputs to read.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    functions = [s for s in tree.body if isinstance(s, ast.FunctionDef) and s.name == "get_inputs"]
+    returned = [n.value for f in functions for n in ast.walk(f) if isinstance(n, ast.Return)]
+    listed = [n.elts for n in returned if isinstance(n, ast.List | ast.Tuple)]
+    return tuple(map(_rank, listed[-1])) if listed else ()
+
+
+def _rank(drawn: ast.expr) -> int:
+    if not isinstance(drawn, ast.Call):
+        return 0
+    shapes = [a.elts for a in drawn.args if isinstance(a, ast.List | ast.Tuple)]
+    return len(shapes[0] if shapes else drawn.args)
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:

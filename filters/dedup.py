@@ -1,7 +1,7 @@
 """Exact, then near duplicates, over the whole set at once, among tasks whose inputs have the same ranks.
 
 A row of one operator over images teaches another kernel than one over matrices, though their texts are equal up to how
-the inputs are drawn.
+the inputs are drawn.  Of tasks whose inputs nobody drew, as of other people's sets, the text tells the ranks.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from filters import exact_duplicates, leakage, near_duplicates
+from filters.canonical import drawn_ranks
 from filters.chain import drop
 from kdata.record import Dropped, Pair
 from kdata.step import Step
@@ -44,7 +45,7 @@ def step(
         yield from _dedup(kept, lambda: near_duplicates.Index(threshold, seed))
 
     parameters = {"threshold": threshold, "seed": seed, **(leaks.parameters if leaks else {})}
-    return Step("dedup", "3", Pair, Pair, run, parameters)
+    return Step("dedup", "4", Pair, Pair, run, parameters)
 
 
 def _dedup(pairs: Sequence[Pair], index: Callable[[], near_duplicates.Index]) -> Iterator[Pair | Dropped]:
@@ -54,7 +55,7 @@ def _dedup(pairs: Sequence[Pair], index: Callable[[], near_duplicates.Index]) ->
     for pair in sorted(pairs, key=preference):
         reason = "exact duplicate: the same pair" if pair.id in candidates else None
         candidates.add(pair.id)
-        ranks = tuple(len(given.shape) for given in pair.task.inputs)
+        ranks = tuple(len(given.shape) for given in pair.task.inputs) or drawn_ranks(pair.task.source)
         reason = reason or exact_duplicates.check(pair, skeletons[ranks])
         reason = reason or near_duplicates.check(pair, indexes[ranks])
         yield drop("dedup", pair, reason) if reason else pair

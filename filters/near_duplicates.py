@@ -4,7 +4,8 @@ MinHash over runs of tokens proposes candidates, their exact Jaccard similarity 
 wrongly (measured: one removal in ten).  51 bands of 5 rows propose practically every pair of texts above 0.7.
 
 Texts can be alike by what surrounds the work: ``torch.relu(x)`` and ``torch.selu(x)`` in a module have 0.76, and tasks
-that carry the same long helper more.  So two tasks are duplicates only if their operators are alike, too.
+that carry the same long helper more.  So two tasks are duplicates only if their operators are alike, too; of one that
+was never traced, as of other people's sets, these are what its text calls.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from filters.canonical import jaccard, ops_jaccard, shingles
+from filters.canonical import calls, jaccard, ops_jaccard, shingles
 from kdata.record import Pair
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Index:
     threshold: float = THRESHOLD
     seed: int = 1
     texts: dict[str, frozenset[str]] = field(default_factory=dict)  # task id -> shingles
-    ops: dict[str, tuple[str, ...]] = field(default_factory=dict)  # task id -> ATen operators
+    ops: dict[str, tuple[str, ...]] = field(default_factory=dict)  # task id -> ATen operators, or calls
     lsh: MinHashLSH | None = None
 
     def add(self, task_id: str, text: frozenset[str], ops: tuple[str, ...], sketch: MinHash | None = None) -> None:
@@ -68,7 +69,7 @@ def check(pair: Pair, index: Index) -> str | None:
     """A reason where another task of the index is as similar as its threshold; else the task is taken in."""
     if pair.task.id in index.texts:
         return None
-    text, ops = shingles(pair.task.source), pair.candidate.ops
+    text, ops = shingles(pair.task.source), pair.candidate.ops or calls(pair.task.source)
     sketch = index.sketch(text)
     if found := index.nearest(text, ops, sketch):
         return f"near duplicate: Jaccard {found[0]:.2f} with task {found[1]}"

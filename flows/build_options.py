@@ -31,7 +31,6 @@ class BuildOptions(BaseModel):
     out: str = Field("out/kernelbook", description="Folder (or fsspec URL) of the shards, the dataset and the report.")
     limit: int = Field(77, ge=1, description="At most this many tasks of one source.")
     total: int | None = Field(None, ge=1, description="At most this many tasks of all sources, in even shares.")
-    languages: list[Literal["triton"]] = Field(["triton"], min_length=1, description="Languages of the kernels.")
     targets: list[str] = Field(
         ["sm_90", "gfx942"], description="GPUs to compile for; none need be here: sm_80, sm_90, sm_100, gfx942."
     )
@@ -57,7 +56,7 @@ class BuildOptions(BaseModel):
     require_isolation: str | None = Field(None, description=isolation.HELP)
     publish_to: str | None = Field(None, description="Hugging Face dataset repository, as owner/name; needs HF_TOKEN.")
 
-    @field_validator("sources", "targets", "languages", mode="before")
+    @field_validator("sources", "targets", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         """Also take ``a,b`` for ``a`` and ``b``."""

@@ -18,6 +18,7 @@ from filters.licence import UNLICENSED
 from flows.build_options import BuildOptions
 from flows.kernelbook import UNCHECKED, Build, Failure
 from flows.stages import COLLECT, STAGES, problems, store
+from kdata import storage
 from kdata.publish import push, read_dataset, write_dataset
 from kdata.record import Dropped, Pair
 from kdata.report import write_report
@@ -82,9 +83,7 @@ class Outcome:
 
 def save(out: str, name: str, value: Any) -> None:
     """Write JSON into the build's folder."""
-    fs, path = fsspec.core.url_to_fs(posixpath.join(out, name))
-    fs.makedirs(posixpath.dirname(path), exist_ok=True)
-    fs.pipe_file(path, (json.dumps(value, indent=1, sort_keys=True) + "\n").encode())
+    storage.put(posixpath.join(out, name), (json.dumps(value, indent=1, sort_keys=True) + "\n").encode())
 
 
 def finish(build: Build, published: Manifest | None) -> Outcome:

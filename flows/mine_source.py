@@ -131,9 +131,15 @@ def losses(rows: Sequence[Mined]) -> Table:
     return shown
 
 
+def _ending(source: str) -> str:
+    if source.startswith("git:"):
+        return "/".join(source.rstrip("/").split("/")[-2:])
+    return source if ":" in source else Path(source).resolve().name
+
+
 def _names(rows: Sequence[Mined]) -> dict[str, str]:
-    """What tables call sources: folders by their last part, where that tells them apart."""
-    last = {row.source: row.source if ":" in row.source else Path(row.source).resolve().name for row in rows}
+    """What tables call sources: folders by their last part, repositories by two, where that tells them apart."""
+    last = {row.source: _ending(row.source) for row in rows}
     counts = Counter(last.values())
     return {source: name if counts[name] == 1 else source for source, name in last.items()}
 

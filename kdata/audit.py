@@ -6,8 +6,7 @@ import posixpath
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-import fsspec
-
+from kdata import storage
 from kdata.record import Dropped, Pair
 from kdata.shards import Manifest, Store
 
@@ -22,9 +21,9 @@ def write(out: str, made: Sequence[Manifest]) -> str:
     store = Store(out)
     kept = [pair for m in made for pair in store.read(m.name, Pair)]
     dropped = [record for m in made for record in store.read_dropped(m.name)]
-    fs, path = fsspec.core.url_to_fs(posixpath.join(out, NAME))
-    fs.pipe_file(path, render(kept, dropped).encode("utf-8", "replace"))
-    return posixpath.join(out, NAME)
+    place = posixpath.join(out, NAME)
+    storage.put(place, render(kept, dropped).encode("utf-8", "replace"))
+    return place
 
 
 def render(kept: Sequence[Pair], dropped: Sequence[Dropped]) -> str:

@@ -14,8 +14,9 @@ def cache_folder(kind: str) -> Path:
 
 
 def put(place: Path, data: bytes) -> None:
-    """Write whole or not at all, so that a killed process leaves nothing broken behind."""
+    """Write whole or not at all: a temporary sibling is renamed into place, so that a kill leaves nothing broken."""
     place.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=place.parent, prefix=".", delete=False) as file:
+    with tempfile.NamedTemporaryFile(dir=place.parent, prefix=f".{place.name[:100]}.", delete=False) as file:
         file.write(data)
+    os.chmod(file.name, 0o644)
     os.replace(file.name, place)

@@ -19,12 +19,12 @@ class Bin:
     count: int
 
 
-def histogram(values: Sequence[float], bins: int = 14, least: float = 1.0) -> list[Bin]:
-    """Equal bins of a round width, no less than ``least``, between the least and the largest value; [] of no values."""
+def histogram(values: Sequence[float], bins: int = 14) -> list[Bin]:
+    """Equal bins of a round width, no less than 1, between the least and the largest value; [] of no values."""
     found = [v for v in values if math.isfinite(v)]
     if not found:
         return []
-    step = max(least, _round_step((max(found) - min(found)) / bins))
+    step = max(1.0, _round_step((max(found) - min(found)) / bins))
     first = math.floor(min(found) / step)
     last = math.floor(max(found) / step)
     counts = [0] * (last - first + 1)

@@ -110,17 +110,10 @@ def corpus(
 
     Example: `kdata corpus liger-kernel cutlass=./cutlass --out corpus`
     """
-    from kdata.shards import Store
-    from kdata.verbs import summary
     from sources import corpus as texts
+    from sources.libraries import make_each
 
-    if not libraries:
-        _list_libraries()
-        return
-    if not out:
-        raise ValueError("name a folder for the shards with --out")
-    for name in libraries:
-        print(summary([texts.make(Store(out), name)], name))
+    make_each(libraries or [], out, lambda store, name: [texts.make(store, name)])
 
 
 @app.command()
@@ -136,19 +129,10 @@ def pairs(
 
     Example: `kdata pairs liger-kernel flag-gems --out pairs`, then `kdata verify pairs --out verified`
     """
-    from kdata.shards import Store
-    from kdata.verbs import summary
+    from sources.libraries import make_each
     from sources.pairs import step
 
-    if not libraries:
-        _list_libraries()
-        return
-    if not out:
-        raise ValueError("name a folder for the shards with --out")
-    for name in libraries:
-        print(f"kdata: fetching and cutting {name}", file=sys.stderr, flush=True)
-        for manifest in step.make(Store(out), name):
-            print(summary([manifest], f"{name}: {manifest.stage}"))
+    make_each(libraries or [], out, step.make)
 
 
 @app.command()
@@ -349,13 +333,6 @@ def sft(options: SftOptions) -> None:
 
     if outcome := train.run(options, model.render):
         print(outcome.line())
-
-
-def _list_libraries() -> None:
-    from sources.libraries import LIBRARIES
-
-    for key, library in LIBRARIES.items():
-        print(f"{key:24} {library.license:14} {library.url}")
 
 
 def _stage(step: Any, inputs: Sequence[str] | None, out: str, size: int | None, workers: int | None) -> list[Any]:

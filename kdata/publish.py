@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, cast
 
 import fsspec
@@ -16,12 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from kdata import rows
+from kdata import rows, storage
 from kdata.hub import errors
 from kdata.record import Dropped, Pair, digest, table
 from kdata.split import split
 from kdata.statistics import Statistics, describe
 
+CARD = "README.md"
 DATA = ("data/*.parquet", "dropped/*.parquet")
 ROWS_PER_FILE = 20_000  # some 300 MB of text, below the Hub's 500 MB
 ROWS_PER_GROUP = 500
@@ -83,11 +84,11 @@ def write_dataset(
     info = DatasetInfo(
         len(train), len(test), len(dropped), split_by, tuple(sorted({p.task.origin.repository for p in test})),
         None if overlaps is None else sum(1 for p in pairs if flags.get(p.id)), describe(pairs, dropped), manifest,
-        (*sorted(files), "README.md"),
+        (*sorted(files), CARD),
         digest(*(f"{name} {digest(data.hex())}" for name, data in sorted(files.items()))),
         min(pairs, key=lambda p: (len(p.task.source) + len(p.candidate.source), p.id)),
     )  # fmt: skip
-    _put(out, {**files, "README.md": card(info).encode()})
+    _put(out, {**files, CARD: card(info).encode()})
     return info
 
 
@@ -142,7 +143,7 @@ def written(inputs: Sequence[str], out: str, to: str | None) -> str:
     """
     for path in inputs:
         fs, inner = fsspec.core.url_to_fs(path)
-        if fs.exists(posixpath.join(inner, "README.md")) and fs.glob(posixpath.join(inner, DATA[0])):
+        if fs.exists(posixpath.join(inner, CARD)) and fs.glob(posixpath.join(inner, DATA[0])):
             if len(inputs) > 1 or out or not to:
                 raise ValueError(
                     f"{path} is a dataset folder: kdata publish {path} --to OWNER/NAME uploads it as it is"
@@ -153,7 +154,7 @@ def written(inputs: Sequence[str], out: str, to: str | None) -> str:
     return ""
 
 
-def push(folder: str, repo_id: str, token: str | None, endpoint: str | None = None, tag: str = "") -> str:
+def push(folder: str, repo_id: str, token: str | None, endpoint: str | None = None) -> str:
     """Upload a dataset folder to the Hugging Face Hub and return its address. Unchanged files make no commit.
 
     Only what ``write_dataset`` writes goes up, whatever else lies in the folder; data files of an earlier set go away.
@@ -164,7 +165,7 @@ def push(folder: str, repo_id: str, token: str | None, endpoint: str | None = No
     if not token:
         raise PublishError(f"publishing to {repo_id} needs a token: set HF_TOKEN")
     fs, inner = fsspec.core.url_to_fs(folder)
-    if "file" not in fs.protocol or not fs.exists(posixpath.join(inner, "README.md")):
+    if "file" not in fs.protocol or not fs.exists(posixpath.join(inner, CARD)):
         raise PublishError(f"{folder} is no dataset folder on this disk: it has no README.md")
     from huggingface_hub import HfApi
 
@@ -174,10 +175,8 @@ def push(folder: str, repo_id: str, token: str | None, endpoint: str | None = No
         address = api.create_repo(repo_id, repo_type="dataset", exist_ok=True)
         api.upload_folder(
             folder_path=inner, repo_id=repo_id, repo_type="dataset", commit_message="Publish the dataset",
-            allow_patterns=[*DATA, "LICENSES.jsonl", "README.md"], delete_patterns=list(DATA),
+            allow_patterns=[*DATA, "LICENSES.jsonl", CARD], delete_patterns=list(DATA),
         )  # fmt: skip
-        if tag:
-            api.create_tag(repo_id, tag=tag, repo_type="dataset", exist_ok=True)
     except refusals as error:
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         raise PublishError(f"the Hub did not take {repo_id}: {reason}") from error
@@ -208,16 +207,19 @@ def _files(stem: str, data: pa.Table) -> Iterator[tuple[str, bytes]]:
 
 
 def _put(out: str, files: Mapping[str, bytes]) -> None:
-    """Write the files in order, and remove what an earlier, larger set left."""
+    """Write the files in order, and remove what an earlier, larger set left.
+
+    An earlier set's card goes first: a folder without one is no dataset, so what a kill leaves half is not uploaded.
+    """
     fs, root = fsspec.core.url_to_fs(out)
+    if fs.exists(card := posixpath.join(root, CARD)):
+        fs.rm_file(card)
     stale = [f for pattern in DATA for f in fs.glob(f"{root}/{pattern}")]
     for path in stale:
         if not any(path.endswith(f"/{name}") for name in files):
             fs.rm_file(path)
     for name, data in files.items():
-        path = posixpath.join(root, name)
-        fs.makedirs(posixpath.dirname(path), exist_ok=True)
-        fs.pipe_file(path, data)
+        storage.put(posixpath.join(out, name), data)
 
 
 def _read(fs: fsspec.AbstractFileSystem, path: str, begins: str) -> Iterator[Pair]:
@@ -236,8 +238,3 @@ def _read(fs: fsspec.AbstractFileSystem, path: str, begins: str) -> Iterator[Pai
 
 def _train_first(path: str) -> tuple[bool, str]:
     return not posixpath.basename(path).startswith("train"), path
-
-
-def facts(info: DatasetInfo) -> dict[str, Any]:
-    """The facts that a README may quote, as plain JSON values."""
-    return {k: v for k, v in asdict(info).items() if k not in ("licenses", "files", "example")}

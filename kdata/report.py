@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import fsspec
-
+from kdata import storage
 from kdata.charts import decades, histogram, svg
 from kdata.record import Dropped, Pair, Trial, digest
 from kdata.statistics import Funnel, describe, licence, lines, max_error
@@ -45,9 +43,7 @@ def write_report(
         dropped: what the stages did not keep; a few are shown for each reason.
         notes: what else a reader should know, in short phrases.
     """
-    fs, path = fsspec.core.url_to_fs(out_html)
-    fs.makedirs(posixpath.dirname(path), exist_ok=True)
-    fs.pipe_file(path, render(funnel, pairs, dropped, notes).encode("utf-8", "replace"))
+    storage.put(out_html, render(funnel, pairs, dropped, notes).encode("utf-8", "replace"))
 
 
 def render(funnel: Funnel, pairs: Sequence[Pair], dropped: Sequence[Dropped], notes: Sequence[str] = ()) -> str:

@@ -8,9 +8,7 @@ Paths go through fsspec: a local folder or any object store.
 from __future__ import annotations
 
 import json
-import os
 import posixpath
-import tempfile
 from collections.abc import Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, TypeVar, cast
@@ -18,8 +16,8 @@ from typing import Any, TypeVar, cast
 import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
-from fsspec.implementations.local import LocalFileSystem
 
+from kdata import storage
 from kdata.record import Dropped, records, table
 
 Record = TypeVar("Record")
@@ -49,28 +47,12 @@ class Store:
     def _open(self, name: str) -> tuple[fsspec.AbstractFileSystem, str]:
         return cast("tuple[fsspec.AbstractFileSystem, str]", fsspec.core.url_to_fs(posixpath.join(self.root, name)))
 
-    def _put(self, name: str, data: bytes) -> None:
-        """Write whole or not at all.
-
-        On a local disk a temporary sibling is renamed into place.  Object stores put a file whole anyway.  fsspec's own
-        transactions are of no use here: one is shared by all threads, and its temporary file is on another disk.
-        """
-        fs, path = self._open(name)
-        fs.makedirs(posixpath.dirname(path), exist_ok=True)
-        if not isinstance(fs, LocalFileSystem):
-            fs.pipe_file(path, data)
-            return
-        folder, base = posixpath.split(path)
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{base}.", delete=False) as file:
-            file.write(data)
-        os.chmod(file.name, 0o644)
-        os.replace(file.name, path)
-
     def write(self, kind: type[Record], kept: Sequence[Record], dropped: Sequence[Dropped], manifest: Manifest) -> None:
         """Write a shard; its manifest last."""
-        self._put(f"{manifest.name}.parquet", _parquet(table(kept, kind)))
-        self._put(f"{manifest.name}.dropped.parquet", _parquet(table(dropped, Dropped)))
-        self._put(f"{manifest.name}.json", json.dumps(asdict(manifest), indent=1, sort_keys=True).encode())
+        stem = posixpath.join(self.root, manifest.name)
+        storage.put(f"{stem}.parquet", _parquet(table(kept, kind)))
+        storage.put(f"{stem}.dropped.parquet", _parquet(table(dropped, Dropped)))
+        storage.put(f"{stem}.json", json.dumps(asdict(manifest), indent=1, sort_keys=True).encode())
 
     def manifest(self, name: str) -> Manifest | None:
         """The manifest of a finished shard, or None."""

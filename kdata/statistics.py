@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kdata.record import Dropped, Pair
-from kdata.shards import Manifest, Store
+from kdata.shards import Manifest
 
 HALF = frozenset({"float16", "bfloat16"})
 UNKNOWN = "unknown"
@@ -132,11 +132,6 @@ def describe(pairs: Sequence[Pair], dropped: Sequence[Dropped] = ()) -> Statisti
 def funnel(stages: Mapping[str, Sequence[Manifest]]) -> Funnel:
     """The manifests of each stage's shards, stages in order of the pipeline, as a funnel."""
     return Funnel(tuple(_stage(name, manifests) for name, manifests in stages.items() if manifests))
-
-
-def read_funnel(store: Store, stages: Sequence[str]) -> Funnel:
-    """The funnel of a run's store: every finished shard counts, so give a store that holds one run."""
-    return funnel({stage: store.manifests(stage) for stage in stages})
 
 
 def ranked(values: Iterable[str]) -> dict[str, int]:

@@ -48,13 +48,15 @@ def read_all(paths: Sequence[str], kind: type[In], stage: str = "") -> list[In]:
     Tasks may also be Python files; tasks and candidates may be in KernelBook's columns; candidates may pair problems of
     KernelBench's with answers, see ``kdata.kernelbench``, or be Python files, see ``kdata.folders``; pairs may be rows
     that kdata published, so that sets can be put together.  Of a folder that holds pairs of several stages those of the
-    last one are read, or of the last before ``stage``.
+    last one are read, or of the last before ``stage``.  A task that several shards hold, as of a source that was mined
+    with one limit and then with another, is read once.
 
     Raises:
         FileNotFoundError: a path does not exist, or a folder holds nothing to read.
         ValueError: a file holds something else; the message names the missing columns.
     """
-    return [record for path in paths for file in _files(path, kind, stage) for record in _read(file, kind)]
+    found = [record for path in paths for file in _files(path, kind, stage) for record in _read(file, kind)]
+    return list(dict.fromkeys(found)) if kind is Task else found
 
 
 def _files(path: str, kind: type, stage: str) -> list[str]:

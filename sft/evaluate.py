@@ -16,12 +16,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from kdata import storage
 from kdata.align import step as align
 from kdata.record import Candidate, Dropped, table
 from kdata.sandbox.guard import die_with_parent
@@ -248,9 +248,7 @@ def _write(out: str, summary: Mapping[str, Any], results: Sequence[Result]) -> N
     pq.write_table(table(results, Result), sink, compression="zstd")
     text = json.dumps(summary, indent=1, allow_nan=False) + "\n"
     for name, data in ((ANSWERS, sink.getvalue().to_pybytes()), (RESULTS, text.encode())):
-        fs, path = fsspec.core.url_to_fs(posixpath.join(out, name))
-        fs.makedirs(posixpath.dirname(path), exist_ok=True)
-        fs.pipe_file(path, data)
+        storage.put(posixpath.join(out, name), data)
 
 
 @contextmanager

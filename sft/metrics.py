@@ -74,7 +74,7 @@ def geometric_mean(speedups: Sequence[float]) -> float | None:
     return math.exp(math.fsum(math.log(s) for s in speedups) / len(speedups)) if speedups else None
 
 
-def estimate(values: Sequence[float], share: bool = True, seed: int = 0) -> Estimate:
+def estimate(values: Sequence[float], share: bool = True) -> Estimate:
     """The mean over problems, with an interval for what other problems would have.
 
     The percentile interval of ``RESAMPLES`` bootstrap samples of problems; but Wilson's, the problems being its trials,
@@ -85,7 +85,6 @@ def estimate(values: Sequence[float], share: bool = True, seed: int = 0) -> Esti
     Args:
         values: one a problem.
         share: whether they lie between 0 and 1, as speedups do not.
-        seed: of the bootstrap.
 
     Raises:
         ValueError: there is no problem.
@@ -97,6 +96,6 @@ def estimate(values: Sequence[float], share: bool = True, seed: int = 0) -> Esti
     if share and (np.isin(given, (0.0, 1.0)).all() or np.ptp(given) == 0):
         wilson = binomtest(round(given.sum()), len(given)).proportion_ci(CONFIDENCE, "wilson")
         return Estimate(mean, min(mean, wilson.low), max(mean, wilson.high))
-    chosen = np.random.default_rng(seed).integers(0, len(given), size=(RESAMPLES, len(given)))
+    chosen = np.random.default_rng(0).integers(0, len(given), size=(RESAMPLES, len(given)))
     low, high = np.quantile(given[chosen].mean(axis=1), [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Estimate(mean, float(low), float(high))

@@ -39,10 +39,12 @@ class Plan:
         )
 
     def summary(self) -> dict[str, Any]:
-        """The data as plain JSON values."""
+        """The data as plain JSON values; ``train`` and ``held_out`` are of examples that are not too long."""
         found = data.summary(self.corpus)
-        more = {"longer than max_length": self.long} if self.long else {}
-        return found | {"refused": found["refused"] | more, "tokens": sum(self.lengths)}
+        refused = found["refused"] | ({"longer than max_length": self.long} if self.long else {})
+        watched = 0 if self.held_out is None else len(self.held_out)
+        return found | {"train": len(self.lengths), "held_out": watched, "refused": refused,
+                        "tokens": sum(self.lengths)}  # fmt: skip
 
 
 def make_plan(options: SftOptions) -> Plan:

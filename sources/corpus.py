@@ -77,7 +77,9 @@ def collect(name: str) -> list[CorpusFile | Dropped]:
     if key not in LIBRARIES:
         raise SourceError(f"no library {key!r}; there are {', '.join(LIBRARIES)}, stack-v2:Cuda and {HPC}")
     library = LIBRARIES[key]
-    found = git.collect(place or library.url, lambda path: chosen(library, path))
+    if place.startswith("pypi:"):
+        raise SourceError(f"{name}: packages lack kernels; a corpus is read from {key}'s repository, or =DIR-or-URL")
+    found = git.collect(place.removeprefix("git:") or library.url, lambda path: chosen(library, path))
     return list(_rows(found, key, (library.license,)))
 
 

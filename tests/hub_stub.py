@@ -1,4 +1,4 @@
-"""A Hugging Face Hub on the loopback interface, in memory: enough to create, upload, tag, list and load a dataset, or a model.
+"""A Hugging Face Hub on the loopback interface, in memory: enough to create, upload, list and load a dataset, or a model.
 
 The endpoints are those that huggingface_hub 1.31 to 2.4 and datasets 4.8 to 5.2 were seen to ask for.  LFS files are
 taken by the basic transfer, so clients must be told ``HF_HUB_DISABLE_XET=1``.
@@ -28,7 +28,6 @@ class Hub:
 
     files: dict[str, dict[str, bytes]] = field(default_factory=dict)  # repository -> path -> content
     blobs: dict[str, bytes] = field(default_factory=dict)  # LFS objects by SHA-256
-    tags: dict[str, set[str]] = field(default_factory=dict)
     gated: set[str] = field(default_factory=set)  # repositories whose files need a token
     commits: int = 0
     asked: list[str] = field(default_factory=list)
@@ -83,9 +82,6 @@ class Handler(BaseHTTPRequestHandler):
                     "success": True,
                 }
             )
-        elif match := re.fullmatch(r"/api/datasets/(.+?)/tag/.+", path):
-            self.hub.tags.setdefault(match[1], set()).add(json.loads(body)["tag"])
-            self._json({})
         else:
             self._error(404, f"no route {path}", "")
 
@@ -114,10 +110,7 @@ class Handler(BaseHTTPRequestHandler):
             return
         files, sha = self.hub.files[repository], self.hub.revision()
         if what == "refs":
-            tags = [
-                {"name": t, "ref": f"refs/tags/{t}", "targetCommit": sha} for t in sorted(self.hub.tags[repository])
-            ]
-            self._json({"branches": [{"name": "main", "ref": "refs/heads/main", "targetCommit": sha}], "tags": tags})
+            self._json({"branches": [{"name": "main", "ref": "refs/heads/main", "targetCommit": sha}], "tags": []})
         elif what == "tree":
             found = _tree(files, f"{folder}/" if folder else "", "recursive=true" in self.path.lower())
             self._json(found) if found or not folder else self._error(404, "no such folder", "EntryNotFound")

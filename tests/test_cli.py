@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import factories
@@ -130,6 +130,16 @@ def test_the_verbs_in_a_row(kdata: Run, tmp_path: Path) -> None:
 def test_tasks_from_a_folder_of_files(relu: Path, tmp_path: Path) -> None:
     (task,) = read_all([str(tmp_path)], Task)
     assert (task.source, task.entry_point, task.origin.path) == (RELU, "Model", "relu.py")
+
+
+def test_a_task_that_two_shards_hold_is_read_once(tmp_path: Path) -> None:
+    def ours(tasks: Sequence[Task]) -> Sequence[Task]:
+        return tasks
+
+    tasks = list(dict.fromkeys(pair.task for pair in factories.pairs()[:5]))
+    for limit in (3, 5):  # as `kdata mine --limit` makes them, run twice
+        Step("mine", "1", Task, Task, ours, {"limit": limit}).run_on(Store(str(tmp_path)), tasks[:limit])
+    assert sorted(t.id for t in read_all([str(tmp_path)], Task)) == sorted(t.id for t in tasks)
 
 
 def test_a_folder_of_several_stages_gives_what_the_last_one_kept(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from filters import canonical, dedup, near_duplicates
+from kdata import kernelbook
 from kdata.record import Candidate, Dropped, Pair
 from tests import factories
 
@@ -100,6 +101,36 @@ def test_short_tasks_of_other_operators_are_no_near_duplicates() -> None:
     selu = Pair(replace(selu.candidate, ops=("selu",)), selu.receipt)
     assert canonical.jaccard(canonical.shingles(relu.task.source), canonical.shingles(selu.task.source)) >= 0.7
     assert len(run([relu, selu])[0]) == 2
+
+
+def test_rows_whose_operators_nobody_traced_are_told_apart_by_what_they_call() -> None:
+    """Rows in KernelBook's columns: activations in a module of the same words were near duplicates of each other."""
+    text = factories.task(0).source
+    rows = [{"python_code": text.replace("x * torch.sigmoid(x)", f"torch.{name}(x)"), "entry_point": "Model",
+             "triton_code": f"class ModelNew: {name} = 1"} for name in ("relu", "selu", "tanh")]  # fmt: skip
+    edited = rows[0] | {"python_code": rows[0]["python_code"].replace("def forward", "eps = 1e-5\n\n    def forward")}
+    candidates = [kernelbook.candidate(row) for row in (*rows, edited)]
+    kept, dropped = run([Pair(c, replace(factories.pair(0).receipt, candidate_id=c.id)) for c in candidates])
+    assert len(kept) == 3
+    assert [d.reason for d in dropped] == ["near duplicate"]
+
+
+def test_a_row_in_kernelbook_s_columns_is_a_duplicate_of_a_mined_one() -> None:
+    ours = factories.pair(0)
+    row = {"python_code": ours.task.source, "entry_point": ours.task.entry_point, "triton_code": "class ModelNew: 1"}
+    theirs = kernelbook.candidate(row | {"python_code": f"# A copy.\nimport os\n{row['python_code']}"})
+    kept, dropped = run([ours, Pair(theirs, replace(ours.receipt, candidate_id=theirs.id))])
+    assert ours.task.inputs and not theirs.task.inputs
+    assert len(kept) == 1 and [d.reason for d in dropped] == ["exact duplicate"]
+
+
+@pytest.mark.parametrize(
+    ("drawn", "ranks"),
+    [("[torch.rand([4, 4, 4, 4]), torch.rand([4])]", (4, 1)), ("[torch.randn(N, 8), 3]", (2, 0)),
+     ("[torch.randint(0, 9, (4, 7))]", (2,)), ("inputs", ()), ("[torch.rand(4, 4) > 0.5]", (0,))],
+)  # fmt: skip
+def test_ranks_are_read_from_the_text(drawn: str, ranks: tuple[int, ...]) -> None:
+    assert canonical.drawn_ranks(f"def get_inputs():\n    return {drawn}\n") == ranks
 
 
 def test_a_shared_helper_makes_no_near_duplicates() -> None:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import io
 import zipfile
+from pathlib import Path
 
 import pytest
 
+from kdata.shards import Manifest, Store
+from sources import libraries
 from sources.collect import KINDS
 from sources.fetch import pypi
-from sources.pairs import flag_gems, step
+from sources.fetch.texts import SourceError
+from sources.pairs import flag_gems, job, step
+from sources.pairs.package import KernelPackage
+from sources.pairs.reduce import reduced
 
 KERNEL = """
 import torch
@@ -47,9 +53,38 @@ def test_a_package_without_its_repositorys_src_gives_its_kernels(monkeypatch: py
     ]
 
 
+@pytest.mark.parametrize("home", ["rotary", "rotary/ops", "norm/rotary"])
+def test_what_a_recipe_names_is_found_where_a_version_has_moved_it(home: str) -> None:
+    twin = KERNEL.replace("triton.cdiv(x.numel(), 64)", "1").replace("twice_kernel", "other")
+    files = {"fla/__init__.py": "", f"fla/modules/{home}.py": KERNEL, "fla/modules/rotary_quant.py": twin}
+    found = job._home(KernelPackage(files), "fla.modules.rotary", "twice")
+    assert found == f"fla.modules.{home.replace('/', '.')}"
+    both = KernelPackage({**files, "fla/modules/a/rotary.py": twin, "fla/modules/b/rotary.py": twin})
+    where = job._home(both, "fla.modules.rotary", "twice")
+    assert where == "fla.modules.rotary"  # which of several it was is not known: the pair is dropped, with its reason
+
+
+def test_what_only_asks_about_values_is_no_part_of_a_kernel() -> None:
+    text = KERNEL.replace("    out = ", "    torch._assert_async(\n        (x > 0).all(),\n    )\n    out = ")
+    assert "_assert_async" not in reduced(text) and "out = torch.empty_like(x)" in reduced(text)
+
+
 def test_whole_configurations_are_chosen_by_the_name_of_their_list() -> None:
     entry = {"gen": True, "param_map": {"META": "metas", "num_warps": "warps"}, "warps": [4, 8],
              "metas": [{"BLOCK": 32}, {"BLOCK": 64}]}  # fmt: skip
     assert [(c["META"]["BLOCK"], c["num_warps"]) for c in flag_gems._spread(entry)] == [
         (32, 4), (32, 8), (64, 4), (64, 8),
     ]  # fmt: skip
+
+
+def test_a_library_that_cannot_be_had_ends_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def make(store: Store, name: str) -> list[Manifest]:
+        if name == "gone":
+            raise SourceError("gone: no such repository")
+        return [Manifest(f"pairs/{name}", "pairs", "Candidate", 3, 0, {}, [], {}, 0.0)]
+
+    with pytest.raises(SourceError, match=r"^1 of 3 failed: gone;"):
+        libraries.make_each(["one", "gone", "two"], str(tmp_path), make)
+    told = capsys.readouterr()
+    assert told.out.splitlines() == ["one: pairs: 3 kept, 0 dropped", "two: pairs: 3 kept, 0 dropped"]
+    assert "kdata: gone: no such repository" in told.err.splitlines()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from flows.mine_source import losses, mined, table
+from flows.mine_source import Mined, losses, mined, table
 from sources.fetch.texts import SourceError
 
 NETS = """import torch
@@ -85,3 +86,11 @@ def test_sources_are_mined_side_by_side_and_none_where_one_cannot_be_had(tmp_pat
     with pytest.raises(SourceError):
         mined([sources[0], str(tmp_path / "nowhere")], str(tmp_path / "none"), None, 0, 2, 25)
     assert not (tmp_path / "none").exists()
+
+
+def test_a_repository_is_called_by_its_name() -> None:
+    sources = ["git:https://github.com/user/nets@1f2e", "git:/srv/user+nets/repo", "pypi:timm"]
+    shown = io.StringIO()
+    Console(file=shown, width=80).print(table([Mined(s, (), 0, Counter(), 0.0, 0, 0) for s in sources]))
+    text = "".join(re.findall(r"^│ (\S+) +│", shown.getvalue(), re.MULTILINE))
+    assert text == "user/nets@1f2euser+nets/repopypi:timmall"

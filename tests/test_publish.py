@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -56,6 +57,13 @@ def test_the_card_says_whether_a_benchmark_was_compared_with(folder: Path, tmp_p
     assert "same single operator (1 pairs)" in (folder / "README.md").read_text()
     publish.write_dataset(factories.pairs(), [], str(tmp_path), dataset.render)
     assert "not compared with any benchmark's problems" in (tmp_path / "README.md").read_text()
+
+
+def test_the_card_counts_what_was_dropped_only_where_it_is_known(folder: Path, tmp_path: Path) -> None:
+    assert "| dropped on the way | 2 |" in (folder / "README.md").read_text()
+    publish.write_dataset(factories.pairs(), [], str(tmp_path), dataset.render)  # `kdata publish` knows of none
+    card = (tmp_path / "README.md").read_text()
+    assert "dropped on the way" not in card and "|\n| digest of the data |" in card
 
 
 def test_kernelbook_columns_come_first(folder: Path) -> None:
@@ -158,6 +166,26 @@ def test_license_manifest_has_a_line_for_each_repository_and_licence(folder: Pat
     assert all(x["url"] and x["revision"] and x["pairs"] for x in lines)
 
 
+def test_a_set_that_was_written_in_half_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    publish.write_dataset(factories.pairs(), DROPPED, str(tmp_path), dataset.render)
+    before = contents(tmp_path)
+    replace_file = os.replace
+
+    def full(source: str, target: str | Path) -> None:
+        if str(target).endswith("LICENSES.jsonl"):
+            raise OSError(28, "No space left on device")
+        replace_file(source, target)
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        publish.write_dataset(factories.pairs()[:3], [], str(tmp_path), dataset.render)
+    after = contents(tmp_path)
+    assert after["LICENSES.jsonl"] == before["LICENSES.jsonl"]
+    assert publish.written([str(tmp_path)], "elsewhere", None) == ""  # no dataset folder: it has no card
+    with pytest.raises(publish.PublishError, match="no README"):
+        publish.push(str(tmp_path), "a/b", "token")
+
+
 def test_smaller_set_leaves_no_stale_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publish, "ROWS_PER_FILE", 10)
     publish.write_dataset(factories.pairs(), DROPPED, str(tmp_path), dataset.render)
@@ -257,11 +285,10 @@ def test_hub_takes_the_folder_and_gives_it_back(
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
     with hub_stub.serve() as (address, hub):
         for _ in range(2):
-            url = publish.push(str(folder), "someone/pairs", hub_stub.TOKEN, address, tag="v1")
+            url = publish.push(str(folder), "someone/pairs", hub_stub.TOKEN, address)
         assert url.endswith("/datasets/someone/pairs")
         stored = {k: v for k, v in hub.files["someone/pairs"].items() if k != ".gitattributes"}
         assert stored == contents(folder)
-        assert hub.tags["someone/pairs"] == {"v1"}
         assert hub.commits == 1, "the second upload changed nothing"
         found = load("someone/pairs", environment, tmp_path, HF_ENDPOINT=address, HF_TOKEN=hub_stub.TOKEN)
         assert found["rows"] == {"train": 57, "test": 6, "dropped": 2}

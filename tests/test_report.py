@@ -61,12 +61,10 @@ def test_error_of_a_pair_without_trials_is_unknown() -> None:
     assert statistics.describe([Pair(pair.candidate, replace(pair.receipt, trials=(infinite,)))]).errors is None
 
 
-def test_funnel_sums_the_shards_of_a_stage(tmp_path: Path) -> None:
-    store = Store(str(tmp_path))
-    for name, reasons in (("mine/a", {"timeout": 1}), ("mine/b", {"timeout": 2, "crash": 5})):
-        manifest = Manifest(name, "mine", "Task", 3, sum(reasons.values()), reasons, [], {}, 1.5)
-        store.write(Pair, [], [], manifest)
-    funnel = statistics.read_funnel(store, ["collect", "mine"])
+def test_funnel_sums_the_shards_of_a_stage() -> None:
+    found = (("mine/a", {"timeout": 1}), ("mine/b", {"timeout": 2, "crash": 5}))
+    mined = [Manifest(name, "mine", "Task", 3, sum(why.values()), why, [], {}, 1.5) for name, why in found]
+    funnel = statistics.funnel({"collect": [], "mine": mined})
     assert funnel.stages == (statistics.Stage("mine", 6, 8, {"crash": 5, "timeout": 3}, "Task", 3.0),)
     assert list(funnel.stages[0].reasons) == ["crash", "timeout"]
 

@@ -101,7 +101,9 @@ def test_the_card_says_what_defaults_came_to(place: Path, capsys: pytest.Capture
     told = (outcome.model / "README.md").read_text()
     assert "| learning rate | 2e-05 |" in told and "| precision | float32 |" in told and "| rank |" not in told
     left = outcome.info.data["refused"]["longer than max_length"]
-    assert f"1 steps, 2 rows held out; left out: {left} longer than max_length" in capsys.readouterr().err
+    corpus, used = make_plan(chosen).corpus, outcome.info.data
+    assert used["train"] + used["held_out"] + left == len(corpus.train) + len(corpus.held_out)
+    assert f"1 steps, 1 rows held out; left out: {left} longer than max_length" in capsys.readouterr().err
 
 
 def test_a_killed_run_goes_on_with_the_same_curve(place: Path, whole: train.Outcome) -> None:

@@ -112,6 +112,7 @@ def test_git_checkout_bare_and_url_at_a_commit(repository: Path, tmp_path: Path)
         found = collect(f"git:{place}")
         assert files(found)["model.py"].text == "x = 2\n"
         assert files(found)["model.py"].origin.revision == second
+        assert files(found)["model.py"].origin.repository == ("bare" if place == tmp_path / "bare.git" else "nets")
         assert reasons(found) == {"away.py": "link"}
     old = files(collect(f"git:{repository}@{first}"))
     assert old["model.py"].text == "x = 1\n"

@@ -253,7 +253,6 @@ def test_rows_come_from_the_hub_with_a_token(
     name = "bigcode/the-stack-v2-dedup"
     with hub_stub.serve() as (address, hub_):
         hub_.files[name] = {p.relative_to(dataset).as_posix(): p.read_bytes() for p in dataset.rglob("*.parquet")}
-        hub_.tags[name] = set()
         hub_.gated.add(name)
         where = {"HF_ENDPOINT": address, "HF_HOME": str(tmp_path / "hf")}
         refused = run("stack-v2:Python?limit=20", **where)

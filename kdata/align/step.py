@@ -88,7 +88,7 @@ def align(task: Task, worker: Worker, seconds: float = 20.0) -> Candidate:
     )  # fmt: skip
 
 
-def align_file(path: str | Path, entry_point: str | None = None, seconds: float = 20.0) -> Candidate:
+def align_file(path: Path) -> Candidate:
     """Align a task file in the KernelBench interface.
 
     Raises:
@@ -96,14 +96,18 @@ def align_file(path: str | Path, entry_point: str | None = None, seconds: float 
         TaskError: the file is no task.
         OSError: the file cannot be read.
     """
-    source = Path(path).read_text(encoding="utf-8")
-    origin = Origin("local", Path(path).parent.name, "", Path(path).name)
+    source = path.read_text(encoding="utf-8")
+    origin = Origin("local", path.parent.name, "", path.name)
     with lease(PRELOAD, **ENVIRONMENT) as worker:
-        return align(Task.make(source, entry_point or find_entry_point(source), origin), worker, seconds)
+        return align(Task.make(source, find_entry_point(source), origin), worker)
 
 
 def trace_operators(source: str, entry_point: str | None = None) -> tuple[str, ...]:
-    """The operator sequence of a task's text; () where it cannot be traced."""
+    """The operator sequence of a task's text; () where it cannot be traced.
+
+    Raises:
+        TaskError: no entry point is named, and it is the text of no task.
+    """
     payload = {"source": source, "entry_point": entry_point or find_entry_point(source)}
     with lease(PRELOAD, **ENVIRONMENT) as worker:
         try:

@@ -93,7 +93,7 @@ def _records(
 
 
 def _identity(folder: Path, place: str) -> tuple[str, str]:
-    """Name and public address: from the remote if it has one, else the folder's name and no address."""
+    """Name and public address: from the remote if it has one, else the name of the place and no address."""
     url = place if _URL.match(place) else ""
     if not url:
         try:
@@ -105,8 +105,10 @@ def _identity(folder: Path, place: str) -> tuple[str, str]:
     ):
         public = re.sub(r"//[^/@]*@", "//", url)  # no user or token in a record
         return f"{match[1]}/{match[2]}", public
-    parts = [p for p in folder.resolve().parts if p not in ("repo", ".git", "repo.git")]
-    return parts[-1].removesuffix(".git").replace("+", "/", 1), ""
+    # Of an address the folder is a temporary one, of another name each time.
+    parts = re.split(r"[/:]", place.rstrip("/")) if _URL.match(place) else folder.resolve().parts
+    named = [p for p in parts if p and p not in ("repo", ".git", "repo.git")]
+    return named[-1].removesuffix(".git").replace("+", "/", 1), ""
 
 
 def _entry(line: str) -> tuple[str, str, int, str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,8 @@ from sources.pairs import flag_gems, registry
 from sources.pairs.package import KernelPackage, KernelSlicer, kernels
 from sources.pairs.recipe import SYMBOL, Recipe
 from sources.pairs.reduce import reduced
-from sources.text.targets import Here
+from sources.text.bindings import Imported
+from sources.text.targets import Here, Missing
 
 GLUE = "kdata_pairs"
 ABSENT = "not in the library"
@@ -40,20 +43,43 @@ def cut(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     slicer = KernelSlicer(package)
     for recipe in recipes:
         try:
-            pair, parts = _pair(slicer, recipe)
+            pair, parts = _pair(slicer, _moved(package, recipe))
         except (SliceError, SyntaxError) as error:
             reason = error.reason if isinstance(error, SliceError) else "not sliceable"
             refused.append({"name": recipe.name, "path": "", "reason": reason, "detail": str(error)})
             continue
         pairs.append(pair)
         used |= parts
-    found = list(_launchers(package, payload["folders"]))
-    rest, lost = _rest(slicer, [h for h in found if h not in used])
-    return {"pairs": pairs, "refused": refused + lost, "kernels": rest, "launchers": len(found)}
+    rest, lost = _rest(slicer, [h for h in _launchers(package, payload["folders"]) if h not in used])
+    return {"pairs": pairs, "refused": refused + lost, "kernels": rest}
 
 
 def _holds_kernels(text: str) -> bool:
     return "triton" in text or "logger" in text
+
+
+def _moved(package: KernelPackage, recipe: Recipe) -> Recipe:
+    """The recipe with its names where this version of the library has them: files move from one to the next."""
+
+    def said(symbol: re.Match[str]) -> str:
+        return f"{_home(package, symbol['module'], symbol['name'])}:{symbol['name']}"
+
+    return replace(recipe, kernel=SYMBOL.sub(said, recipe.kernel), reference=SYMBOL.sub(said, recipe.reference))
+
+
+def _home(package: KernelPackage, module: str, name: str) -> str:
+    """The module of a library's name.
+
+    Where the one that is said lacks it, it is the only other one that defines it among those that are called like that
+    one, or lie in a folder called so (``fla.modules.rotary``: ``fla.modules.rotary.ops``).
+    """
+    if not isinstance(package.resolve(f"{GLUE}/{name}.py", Imported(module, name=name)), Missing):
+        return module
+    top, last = module.split(".")[0], module.split(".")[-1]
+    folders = {p: p.removesuffix(".py").split("/") for p in sorted(package.texts) if name in package.texts[p]}
+    alike = [p for p, parts in folders.items() if top in parts and last in parts]
+    found = [folders[p] for p in alike if package.lookup(p, name) == Here(p, name)]
+    return ".".join(found[0][found[0].index(top) :]) if len(found) == 1 else module
 
 
 def _pair(slicer: KernelSlicer, recipe: Recipe) -> tuple[dict[str, str], set[Here]]:

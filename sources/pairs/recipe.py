@@ -1,7 +1,7 @@
 """What makes a pair of a kernel: which of a library's functions to call, what it ought to compute, on which inputs.
 
 Recipes are data (``recipes/*.toml``); the code they name is the library's.  In their expressions
-``package.module:name`` stands for a definition of the library.
+``package.module:name`` stands for a definition of the library; where a version has it elsewhere, it is looked for.
 """
 
 from __future__ import annotations

@@ -29,7 +29,9 @@ TRUE = re.compile(
     r"compare_version\(.triton., operator\.g[et], .*\)|Version\((triton|torch)\.__version__\) >= .*"
 )
 LOGGING = re.compile(
-    r"(?:\w*logg(?:er|ing)\w*)\.(?:debug|info|warning|warning_once|error)\(|print\(|self\._check_input_dim\(", re.I
+    r"(?:\w*logg(?:er|ing)\w*)\.(?:debug|info|warning|warning_once|error)\(|print\(|self\._check_input_dim\(|"
+    r"torch\._assert_async\(",
+    re.I,
 )
 ANSWERS = (
     (re.compile(r".*\.multi_processor_count|.*\['multiprocessor_count'\]|.*\bget_sm_count\(\)|.*num_sms\(\)"), "132"),
