@@ -220,7 +220,7 @@ def lengthened(arguments: Arguments, message: str) -> list[Arguments]:
     return [longer] if longer != arguments else []
 
 
-def enlarged(arguments: Arguments, message: str, usual: Mapping[str, str]) -> list[Arguments]:
+def enlarged(arguments: Arguments, message: str, usual: Mapping[str, str] = MappingProxyType({})) -> list[Arguments]:
     """The arguments with larger images, where a constructor computes on one of which too little was left.
 
     As large as the package says that they are, ``usual``, if that is larger.
