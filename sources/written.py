@@ -13,6 +13,7 @@ from sources.infer.rewritten.adapters import adapted
 from sources.infer.rewritten.answers import answered
 from sources.infer.rewritten.given import given
 from sources.infer.rewritten.ignored import without_ignored
+from sources.infer.rewritten.steady import steadied
 from sources.infer.running.memory import release
 from sources.infer.runs import Runs, fitted
 from sources.infer.search import Solution
@@ -35,7 +36,9 @@ def written(
         UnfitError: it has more.
     """
     cut, namespace, outcome = valued(cut, namespace, outcome, load)
-    cut, namespace, outcome = given(cut, namespace, outcome, load)
+    drawing, (cut, namespace, outcome) = cut, given(cut, namespace, outcome, load)
+    if cut is drawing:  # nothing that it draws became an input
+        outcome = steadied(namespace[cut["name"]], namespace, outcome)
     spare = {"source": cut["source"], "name": cut["name"], "header": cut.get("header", []), "answer": encoded(outcome)}
     cut, outcome = answered(*adapted(cut, namespace, outcome), namespace)
     kind = namespace[cut["name"]]

@@ -219,7 +219,7 @@ def test_a_module_that_defines_how_it_is_called_has_that_for_its_forward() -> No
 def _stand_in(name: str) -> types.SimpleNamespace:
     namespace: dict[str, Any] = {"__name__": "stand_in"}
     text = replacements()[name]
-    for other in re.findall(r"^from (torchvision\.\w+) import \w+$", text, re.M):  # another stand-in
+    for other in re.findall(r"^from (torchvision\.\w+) import [\w, ]+$", text, re.M):  # another stand-in
         exec(replacements()[other], namespace)
         text = re.sub(rf"^from {other} import .*$", "", text, flags=re.M)
     exec(text, namespace)

@@ -75,7 +75,7 @@ def test_what_was_left_nothing_is_given(text: str, name: str, likely: Any, tmp_p
 def test_windows_that_are_not_bent_convolve() -> None:
     ops: dict[str, Any] = {}
     exec(replacements()["torchvision.ops"], ops)
-    text = replacements()["detectron2.layers"].replace("from torchvision.ops import deform_conv2d", "")
+    text = replacements()["detectron2.layers"].replace("from torchvision.ops import deform_conv2d, roi_align", "")
     space: dict[str, Any] = {"deform_conv2d": ops["deform_conv2d"]}
     exec(text, space)
     layer = space["ModulatedDeformConv"](4, 6, 3, padding=1, groups=2, norm=torch.nn.ReLU())

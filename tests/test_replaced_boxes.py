@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 import torch
 
+from tests.cuts import HEAD, cut
+
 OPS = Path(__file__).parents[1] / "sources" / "replacements" / "torchvision" / "ops.py"
 
 
@@ -60,3 +62,27 @@ def test_means_over_boxes_are_what_they_say(ratio: int, aligned: bool) -> None:
         assert found[k, c, i, j].item() == pytest.approx(_mean(plane, box, i, j, 2, ratio, aligned), abs=1e-4)
     parts = [boxes[:1, 1:], boxes[1:, 1:]]
     assert torch.equal(_ops().roi_align(images, parts, (2, 2), 1.0, ratio, aligned), found)
+
+
+def test_a_layer_of_detectron2s_takes_means_that_lie_between_pixels() -> None:
+    net = (
+        "from detectron2.layers import ROIAlign\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.pool = ROIAlign(2, 0.5, 2)\n\n"
+        "    def forward(self, x, boxes):\n        return self.pool(x, boxes)\n"
+    )
+    space: dict[str, Any] = {}
+    exec(cut({"net.py": HEAD + net}, "net.py", "Net"), space)
+    images, boxes = torch.randn(2, 3, 9, 11), torch.tensor([[1, 2.4, 0.8, 15.8, 12.2]])
+    expected = _ops().roi_align(images, boxes, 2, 0.5, 2, aligned=True)
+    assert torch.equal(space["Net"]()(images, boxes), expected)
+
+
+def test_no_compiler_is_loaded_to_hear_that_nothing_is_compiled() -> None:
+    net = (
+        "from torch._dynamo.utils import is_compile_supported\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n"
+        "        return -x if is_compile_supported(x.device.type) else x + 1\n"
+    )
+    text, space = cut({"net.py": HEAD + net}, "net.py", "Net"), dict[str, Any]()
+    assert "_dynamo" not in text
+    exec(text, space)
+    assert space["Net"]()(torch.zeros(1)).item() == 1

@@ -63,6 +63,8 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"(^|_)(num|nr?)_(\w+_)?(blocks?|layers?|modules|repeats?|convs?|stacks?|stages?|cells|branches|levels|downs?|ups?"
          r"|steps|iter(ation)?s?|highways?|downsampl\w+|upsampl\w+|hops?|flows?|scales?)(_per_\w+)?$"
          r"|_modules$|_blocks$", ["2", "1", "3", "4"]),
+        (r"(^|_)world_?size$|_parallel_size$", ["1"]),  # a task is one process
+        (r"^(local|global|master|world|process)_?rank$", ["0"]),
         (r"kwargs$", ["{}"]),
         (r"kernel|^k$|^ks$|^k_?size$|filter_size|window_size_conv", ["3", "1", "5", "7"]),
         (r"stride", ["1", "2"]),
@@ -217,7 +219,7 @@ def values(name: str, annotation: str, use: Uses) -> list[str]:
     found += PARTS if use.attributes & _MODULES_ONLY and not _layers(low, use) else []
     if CONFIG.match(low) or several and not use.called:
         found.append("<config>")
-    if use.counted and by_name[:1] == [DIMENSION] and not _WIDTHS.search(low):
+    if by_name[:1] == [DIMENSION] and (use.counts or use.counted and not _WIDTHS.search(low)):
         by_name = COUNTS
     scalar = bool(_SCALAR.search(annotation))
     if not scalar and (counted := re.search(r"[Tt]uple\[(int(?:, ?int)+)\]", annotation)):
@@ -226,7 +228,7 @@ def values(name: str, annotation: str, use: Uses) -> list[str]:
     if low.endswith("shape") and use.items and min(use.items) == 1:  # that of a batch: its channels
         found.append(BATCH_SHAPE)
     if use.listed and SHAPES[0].search(low):
-        found += SHAPES[1]
+        found += SHAPES[1] if max(use.items, default=0) != 1 else SHAPES[1][::-1]  # of two items: sides
     if use.array and (*by_name, "''")[0].startswith("'") and annotation not in ("int", "float"):
         found += [*(POSITIVE_ARRAYS if _POSITIVE.search(low) else ()), *ARRAYS]
     listed = use.listed and not _STRING.fullmatch(annotation)  # letters are listed, too
@@ -247,6 +249,12 @@ def values(name: str, annotation: str, use: Uses) -> list[str]:
     elif "Module" in annotation or "Callable" in annotation:
         by_name = [v for v in by_name if v.startswith(("nn", "F."))] + MODULE
     return list(dict.fromkeys([*found, *by_name, *FALLBACK]))
+
+
+def rows(name: str, known: Iterable[str]) -> list[str]:
+    """Matrices that a package has for a parameter of a name, as none are guessed; extents of a window are no such."""
+    window = any(pattern.search(name.lower()) for pattern, _ in SMALL_TUPLES)
+    return [] if window else [text for text in known if text[:2] == "[["]
 
 
 def as_layers_want(options: list[str], text: str) -> list[str]:

@@ -22,12 +22,12 @@ from sources.hints.parsed import Parsed
 from sources.hints.said import FIELD, Said, said
 from sources.hints.settings import Settings, builds, mapping
 from sources.hints.spelling import Spelling, chosen, constructor, held_before, required
-from sources.hints.trees import Trees
+from sources.hints.trees import Trees, likeliest
 from sources.text.documents import Section, sections
 from sources.text.folded import folded
 from sources.text.on_cpu import CPU, names_cuda
 from sources.text.parsers import arguments
-from sources.text.registries import words
+from sources.text.registries import registered_as, words
 from sources.text.scope import nodes, reads, root_of, walk
 from sources.text.symbols import Package
 from sources.text.targets import External, Here, Target
@@ -151,7 +151,7 @@ class Hints:
     def defaults(self, words: Iterable[str], name: str = "") -> dict[str, str]:
         """The usual defaults of names that the class ``name`` says; those of one configuration stay together."""
         known = sorted(set(words))
-        usual = {w: c.most_common(1)[0][0] for w in known if (c := self.counts.get(w))}
+        usual = {w: likeliest(c) for w in known if (c := self.counts.get(w))}
         together = {w: v for w, v in self._settings.together(known).items() if w in usual or "." in w}
         found = usual | together | self._trees.told(set(known), name)
         return {w: self._parsed.of(w, text) for w, text in found.items()}
@@ -190,6 +190,7 @@ class Hints:
         names = None if given is None or given.kwarg else [a.arg for a in [*given.args[1:], *given.kwonlyargs]]
         kinds = [key.name, *(ast.unparse(b).split(".")[-1] for b in (node.bases if node else []))]
         kinds += [heir.name for heir in self.below.heirs(key)]
+        kinds += registered_as(node) if node else []
         told = (self._settings.of(kind, names) for kind in kinds)
         for inside in next(filter(None, told), []):
             yield Site([], {name: ast.parse(text, mode="eval").body for name, text in inside.items()})
@@ -238,7 +239,7 @@ class Hints:
                 yield name, found
 
     def _usual(self, name: str) -> str | None:
-        return self.defaults([name]).get(name)
+        return self.defaults(name.split(".")).get(name)
 
     def users(self, key: Here) -> list[Here]:
         """Definitions that use a class, or use its users: functions that need no arguments first, near ones first."""
@@ -366,7 +367,7 @@ class Hints:
         if not any(isinstance(n, ast.Call | ast.ListComp) for n in ast.walk(node)):
             name = ast.unparse(node)
             left = {n: v for n, v in held.items() if n != name}
-            return self._taken(path, held[name], free, site, left) if name in held else None
+            return self._taken(path, held[name], free, site, left) if name in held else self._trees.value(node)
         spelling = Spelling(self.package, path, self._usual, assigned=held)
         made = spelling.passed(node, free)
         if made is not None:

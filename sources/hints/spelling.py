@@ -173,12 +173,15 @@ class Spelling:
         if not isinstance(node, ast.Name | ast.Attribute):
             return None
         name = node.attr if isinstance(node, ast.Attribute) else node.id
-        if name[:1].isupper() or CONFIG.match(name):
+        setting = isinstance(node, ast.Attribute) and getattr(root_of(node), "id", "self") != "self"
+        part = ".".join(ast.unparse(node).split(".")[-2:])  # ``cfg.SLOW.ALPHA`` is another than ``cfg.MIXUP.ALPHA``
+        told = setting and self.known(part)
+        if not told and (name[:1].isupper() or CONFIG.match(name)):
             return None
         text = next(iter(values(name, "", Uses())))
-        setting = isinstance(node, ast.Attribute) and getattr(root_of(node), "id", "self") != "self"
         # what is read of settings is what the program has for them, whatever its name says elsewhere
-        text = self.known(name) or text if setting or text in ("64", "<config>") else text
+        if setting or text in ("64", "<config>"):
+            text = told or self.known(name) or text
         made = ast.parse(text, mode="eval").body
         self._note_ours(made)
         return None if text.startswith("<") else made
@@ -247,11 +250,11 @@ def chosen(node: ast.expr) -> ast.expr:
 def held_before(statement: ast.stmt, line: int) -> dict[str, ast.expr]:
     """What variables, and attributes of self, were last given before a line of a statement; of branches the first.
 
-    And the words that parameters of the function around that line are by default: ``norm="batch"``.
+    And the words and classes that parameters of the function around that line are by default: ``norm=nn.LayerNorm``.
     """
     found = (n for n in nodes(statement) if isinstance(n, ast.Assign) and n.lineno < line and len(n.targets) == 1)
     others = {id(n) for s in nodes(statement) if isinstance(s, ast.If) for o in s.orelse for n in ast.walk(o)}
-    held = dict(_words_by_default(statement, line))
+    held = dict(_told_by_default(statement, line))
     for n in sorted(found, key=lambda n: n.lineno):
         name = ast.unparse(n.targets[0]) if isinstance(n.targets[0], ast.Name | ast.Attribute) else ""
         if name and (name not in held or id(n) not in others):
@@ -259,12 +262,23 @@ def held_before(statement: ast.stmt, line: int) -> dict[str, ast.expr]:
     return held
 
 
-def _words_by_default(statement: ast.stmt, line: int) -> Iterator[tuple[str, ast.expr]]:
+def _told_by_default(statement: ast.stmt, line: int) -> Iterator[tuple[str, ast.expr]]:
     for function in nodes(statement):
         if isinstance(function, ast.FunctionDef) and function.lineno <= line <= (function.end_lineno or 0):
             given = [*function.args.posonlyargs, *function.args.args]
             last = zip(reversed(given), reversed(function.args.defaults), strict=False)
             only = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
             for parameter, default in (*last, *only):
-                if isinstance(default, ast.Constant) and isinstance(default.value, str):
+                if default is not None and (_is_word(default) or _is_class(default)):
                     yield parameter.arg, default
+
+
+def _is_word(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _is_class(node: ast.expr) -> bool:
+    """Whether an expression is written like a class, or one that some of its arguments are given: ``partial(Norm)``."""
+    made = isinstance(node, ast.Call) and ast.unparse(node.func) in ("partial", "functools.partial")
+    name = node.args[0] if isinstance(node, ast.Call) and made and node.args else node
+    return isinstance(name, ast.Name | ast.Attribute) and ast.unparse(name).split(".")[-1][:1].isupper()

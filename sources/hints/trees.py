@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sources.text.documents import Section
@@ -53,11 +53,23 @@ class Trees:
 
     def told(self, words: Collection[str], name: str) -> dict[str, str]:
         """Values of settings whose names are among the ``words`` that a class's text says; ``name`` is the class's."""
-        known = {k: c.most_common(1)[0][0] for values in self.assigned.values() if len(values) >= LEAST
+        known = {k: likeliest(c) for values in self.assigned.values() if len(values) >= LEAST
                  for k, c in values.items() if _among(k, words)}  # fmt: skip
         own = [{k: v for k, v in values.items() if _among(k, words)} for said, values in self.files if name in said]
         # the plainest one: with most that the others and the program have, too
         return known | max(own, key=lambda v: sum(1 if known.get(k, t) == t else -1 for k, t in v.items()), default={})
+
+    def value(self, node: ast.expr) -> ast.expr | None:
+        """What an expression reads out of a part of a record, ``cfg.SLOW.ALPHA``, as the program assigns it."""
+        _, *names = ast.unparse(node).split(".")
+        key = ".".join(names[-2:])
+        text = self.told(names[-2:], "").get(key, "") if isinstance(node, ast.Attribute) and len(names) > 1 else ""
+        return ast.parse(text, mode="eval").body if text else None
+
+
+def likeliest(counts: Mapping[str, int]) -> str:
+    """The most frequent value of a setting; of several the first, but none of 1, with which tests make networks."""
+    return max(counts, key=lambda text: (counts[text], text != "1"))
 
 
 def _among(key: str, words: Collection[str]) -> bool:

@@ -33,6 +33,7 @@ class Uses:
     axis: bool = False  # it is passed on as ``dim=`` or ``axis=``
     array: bool = False  # a tensor is made of it
     counted: bool = False  # something is done so many times
+    counts: bool = False  # something is done as often as each of its items says: ``range(depths[0])``
     optional: bool = False  # it is compared with None
     stacked: bool = False  # something is done for each that it holds: ``range(graphs.shape[0])``
     mapping: str = ""  # an expression for one whose keys are gone through, where it is such
@@ -133,7 +134,7 @@ def compared(tree: ast.AST) -> dict[str, list[str]]:
             for key in table.keys if table else ():
                 if isinstance(key, ast.Constant) and isinstance(key.value, str):
                     found.setdefault(node.slice.id, []).append(key.value)
-        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq):
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq):
             word, name = node.comparators[0], _variable(node.left)
             if name and isinstance(word, ast.Constant) and isinstance(word.value, str):
                 found.setdefault(name, []).append(word.value)
@@ -189,9 +190,17 @@ def _of_call(node: ast.Call, of: Callable[[ast.expr], Uses | None]) -> None:
     if isinstance(node.func, ast.Name) and node.func.id == "range":
         for use in filter(None, map(of, node.args)):
             use.counted = True
+        items = (n.value for a in node.args for n in _terms(a) if isinstance(n, ast.Subscript))
+        for use in filter(None, map(of, items)):
+            use.counts = True
     if ast.unparse(node.func) in _OF_SEQUENCES:
         for use in filter(None, map(of, node.args)):
             use.listed = True
+
+
+def _terms(node: ast.expr) -> list[ast.expr]:
+    """What a number is computed of: ``depths[0] + 1``."""
+    return [t for side in (node.left, node.right) for t in _terms(side)] if isinstance(node, ast.BinOp) else [node]
 
 
 def _key(node: ast.AST) -> str:

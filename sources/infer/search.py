@@ -9,6 +9,7 @@ The method, measured: progress-guided search over inputs and backtracking over a
 
 from __future__ import annotations
 
+import ast
 import functools
 import re
 from collections import Counter
@@ -20,7 +21,7 @@ import torch
 from torch import nn
 
 from sources.hints.guesses import values
-from sources.hints.uses import Uses
+from sources.hints.uses import Uses, compared
 from sources.infer.constructor.constructions import MAX_CONSTRUCTIONS, NOTHING, Constructions, Told
 from sources.infer.constructor.counted import recounted
 from sources.infer.constructor.signatures import parameters_of
@@ -112,7 +113,7 @@ def solve(
         states[outcome.state] += 1
         if outcome.specs is not None:
             solution = Solution(arguments, outcome.specs, outcome.quiet)
-            if not outcome.flaw and not (others := _with_parts(module, arguments, outcome)):
+            if not outcome.flaw and not (others := _with_parts(module, arguments, outcome, text)):
                 return replace(solution, made=Made(kind, module))
             for other in others if not outcome.flaw else ():
                 constructions.again(other)
@@ -185,14 +186,14 @@ def _unsolved(first: Unsolved | None, failures: Failures, constructions: Constru
     return Unsolved("constructor not inferred", message, (Failed(constructions.furthest, None, message),))
 
 
-def _with_parts(module: nn.Module, arguments: Arguments, outcome: Tried) -> list[Arguments]:
+def _with_parts(module: nn.Module, arguments: Arguments, outcome: Tried, text: str) -> list[Arguments]:
     """Arguments with layers in place of parts that do nothing, where the module does nothing but call these.
 
     And those with which a module that lays out its input only may do more.
     """
     others = [{n: _filled(t, p) for n, t in arguments.items()} for p in PARTS]
     others = [other for other in others if other != arguments]
-    others += _busier(type(module), arguments) if outcome.reached <= IDLE else []
+    others += _busier(type(module), arguments, text) if outcome.reached <= IDLE else []
     if not others or outcome.specs is None:
         return []
     torch.manual_seed(0)
@@ -205,13 +206,16 @@ def _with_parts(module: nn.Module, arguments: Arguments, outcome: Tried) -> list
     return [] if work.operators else others
 
 
-def _busier(kind: type[nn.Module], arguments: Arguments) -> list[Arguments]:
+def _busier(kind: type[nn.Module], arguments: Arguments, program: str) -> list[Arguments]:
     """Arguments with a normalisation or activation that may be left out, or with two where one is none.
 
-    ``scale=1`` asks an upsampling for no layers.
+    ``scale=1`` asks an upsampling for no layers, and ``kind="none"`` does: there are other words for it.
     """
     given = {**defaults_of(kind), **arguments}
     found = [{**arguments, n: "2"} for n, text in given.items() if text == "1"]
+    worded = {n: t for n, t in arguments.items() if t[:1] in ("'", '"')}
+    words = compared(ast.parse(program)) if worded else {}
+    found += [{**arguments, n: repr(w)} for n, t in worded.items() for w in words.get(n, ()) if repr(w) != t]
     left_out = (p.name for p in parameters_of(kind) if p.default is None and arguments.get(p.name, "None") == "None")
     return found + [{**arguments, n: values(n, "", Uses())[0]} for n in left_out if _LAYER.search(n)]
 

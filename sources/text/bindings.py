@@ -39,6 +39,7 @@ from sources.text.older import (
 )
 from sources.text.parsers import without_arguments
 from sources.text.plainly import with_errors, with_held, without_compiling
+from sources.text.references import with_references
 from sources.text.removed import with_removed
 from sources.text.scope import is_literal, named_arguments
 
@@ -46,7 +47,7 @@ REWRITES = (
     with_plain_imports, without_arguments, without_importing, without_evaluating, with_forward, with_positional_inputs,
     with_counted_inputs, with_named_inputs, with_built_parts,
     with_distributed, with_removed, with_factories, with_networks, with_looped_edges, with_lent,
-    with_filled_parameters, with_usual_methods, without_compiling, with_errors, with_held,
+    with_filled_parameters, with_usual_methods, without_compiling, with_errors, with_held, with_references,
 )  # fmt: skip
 FRAMES = 1000  # of a parser: Python's own limit; it makes trees of three times as many levels
 _IMPORTING = (ast.Import, ast.ImportFrom, ast.Try, ast.If, ast.With)  # statements that may import something

@@ -109,7 +109,10 @@ def _own(node: ast.AST) -> str:
 
 
 def handed_to(known: Methods) -> str:
-    """The method to which forward gives all that it is given, ``return self.compute(*args, **kwargs)``; "" for none."""
+    """The method to which forward gives all that it is given, ``return self.compute(*args, **kwargs)``; "" for none.
+
+    What a property answers with, ``self.module(*args)``, is a part.
+    """
     node = known.get("forward")
     given = node.args if node else None
     if node is None or given is None or given.vararg is None or len(given.args) != 1 or given.kwonlyargs:
@@ -118,7 +121,7 @@ def handed_to(known: Methods) -> str:
     call = ends[0] if len(ends) == 1 else None
     whole = isinstance(call, ast.Call) and [ast.unparse(a) for a in call.args] == [f"*{given.vararg.arg}"]
     name = _calls(call) if call is not None and whole else ""
-    return name if name in known and name != "forward" else ""
+    return name if name in known and not known[name].decorator_list and name != "forward" else ""
 
 
 def calls_forward(known: Methods) -> bool:

@@ -192,6 +192,12 @@ def _names(node: ast.stmt, decorator: ast.expr) -> frozenset[str]:
     return frozenset(said or {getattr(node, "name", "").lower()})
 
 
+def registered_as(node: ast.ClassDef) -> list[str]:
+    """The words that decorators of a class say, by which registries know it: ``@register("liif")``."""
+    given = (a for d in node.decorator_list if isinstance(d, ast.Call) for a in d.args)
+    return [a.value for a in given if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+
+
 def words(trees: Iterable[ast.AST]) -> set[str]:
     """What trees say that may be an entry's name: strings, and attributes such as ``Norm.BATCH``; in lower case."""
     return set().union(*map(words_in, trees))

@@ -82,12 +82,13 @@ class Config:
             guess = how.stated.get(name, guess)
             usual = self._defaults.get(name, "None" if name in how.optional else guess)
             known = self._defaults.get(f"{self._name.split('.')[-1]}.{name}", usual)
+            known = "None" if name in how.lacking else known  # most go without
             if name in how.words and (known[:1] not in "'\"N" or known == NO_WORD):
                 known = how.words[name][0]
             asked = name in how.called or (self._name.split(".")[-1], name) in how.methods
             answers = asked and not known.startswith(("nn.", "F."))
             # what else goes by the name of a method is no answer of it
-            self._arguments[key] = f"{METHOD}{guess}" if answers else known
+            self._arguments[key] = how.layers.get(name, f"{METHOD}{guess}") if answers else known
         if self._arguments[key] == CONFIG:
             self._given[name] = Config(key, self._arguments, self._namespace, self._defaults)
             return self._given[name]

@@ -20,7 +20,7 @@ from typing import Any
 from torch import nn
 
 from sources.hints.demands import Demand, demands
-from sources.hints.guesses import ADJACENCY, as_layers_want, leading, values
+from sources.hints.guesses import ADJACENCY, as_layers_want, leading, rows, values
 from sources.hints.mappings import gone_through
 from sources.hints.uses import Uses, arrays, compared, looked_up, uses
 from sources.infer.agenda import Agenda
@@ -242,7 +242,7 @@ class Constructions:
                 first, *rest = as_layers_want([*lead, *found], self.text)
                 needed = {p.name for p in parameters_of(self.kind) if p.default is p.empty}
                 nothing = ["None"] if name in needed and self._uses().get(name, Uses()).optional else []
-                found = [*(k for k in known if k[:2] == "[["), first, *known, *nothing, *rest]  # rows: guessed in vain
+                found = [*rows(name, known), first, *known, *nothing, *rest]
                 self._values[name] = list(dict.fromkeys(found))
         return self._values[name]
 
@@ -347,7 +347,8 @@ class Constructions:
             self._push(FIRST + 0.01, narrower(fewer, defaults))
             for i, smaller in enumerate([*one_fewer(arguments), narrower(arguments, defaults)]):
                 self._push(cost + 0.01 * i, smaller)
-        others = enlarged(arguments, message) + reshaped(arguments, message) + recounted(self.kind, arguments, message)
+        others = enlarged(arguments, message, self.told.defaults) + reshaped(arguments, message)
+        others += recounted(self.kind, arguments, message)
         others += with_entries(arguments, message, self.text, self.told.defaults) + thinner(arguments, message)
         others += parts.named(arguments, message, self.text)
         for other in [*others, *left_out(arguments, message, self.text)]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from typing import NamedTuple
 import torch
 
 from sources.hints.mappings import gone_through
+from sources.infer.constructor.parts import FACTORY
 from sources.text.scope import variable_of
 
 # Attributes of values: what has these is no part of a configuration that has parts.
@@ -19,6 +21,8 @@ _OF_TENSORS = frozenset(dir(torch.Tensor))
 _OF_VALUES = {*dir(str), *dir(dict), *dir(list), "shape", "size", "to", "dim", "device", "dtype"}
 _OF_NO_PART = {"", *_OF_TENSORS, *_OF_VALUES}
 _NO_WORDS = ("", "none", "no", "cuda", "cpu", "__main__")  # by which nothing is chosen
+# What torch's layers are told by these names.
+_TOLD = {"nn.Conv2d": {"in_channels", "out_channels", "kernel_size"}, "nn.Linear": {"in_features", "out_features"}}
 MAX_ALIAS = 2  # dots in what a part of a configuration is called
 
 
@@ -40,10 +44,12 @@ class Reading:
     called: frozenset[str] = frozenset()  # names of methods
     methods: frozenset[tuple[str, str]] = frozenset()  # of what is called so: ``data.words.size()``
     optional: frozenset[str] = frozenset()  # names of what may be None
+    lacking: frozenset[str] = frozenset()  # names of what there may be none of: ``cfg.get("grid") is not None``
     mappings: Mapping[str, str] = field(default_factory=dict)  # expressions of those whose keys are gone through
     words: Mapping[str, list[str]] = field(default_factory=dict)  # expressions of what is compared with a word, by name
     flags: frozenset[str] = frozenset()  # names of what decides something, and is read for nothing else
     stated: Mapping[str, str] = field(default_factory=dict)  # what stands for a name that is not there, as expressions
+    layers: Mapping[str, str] = field(default_factory=dict)  # expressions of what makes a layer, by name
 
 
 @functools.lru_cache(maxsize=64)
@@ -52,7 +58,7 @@ def reading(file: str) -> Reading:
     if not file or not Path(file).is_file():
         return Reading()
     parts, unpacked, called, methods = set[str](), list[Unpacking](), set[str](), set[tuple[str, str]]()
-    optional, words = set[str](), dict[str, list[str]]()
+    optional, lacking, words = set[str](), set[str](), dict[str, list[str]]()
     tree = ast.parse(Path(file).read_text())
     aliases, imported, tables = _aliases(tree), _imported(tree), _tables(tree)
     for node in ast.walk(tree):
@@ -64,6 +70,7 @@ def reading(file: str) -> Reading:
                 parts.add(inner)
         if isinstance(node, ast.Compare) and ast.unparse(node.comparators[0]) == "None":
             optional.add(_read(node.left))
+            lacking.update(_got(node.left))
         for name, word in (*_compared(node), *_looked_up(node, tables)):
             words.setdefault(name, []).append(word)
         if isinstance(node, ast.Call):
@@ -78,14 +85,16 @@ def reading(file: str) -> Reading:
                     unpacked.append(Unpacking(name, ast.unparse(node.func), len(node.args), named))
     called -= _plainly_read(tree)  # x.expand(...) of a tensor is no call of config.expand
     return Reading(frozenset(parts), tuple(unpacked), frozenset(called), frozenset(methods), frozenset(optional),
-                   gone_through(tree), words, _flags(tree), dict(_stated(tree)))  # fmt: skip
+                   frozenset(lacking), gone_through(tree), words, _flags(tree), dict(_stated(tree)),
+                   dict(_layers(tree, imported)))  # fmt: skip
 
 
 def _plainly_read(tree: ast.AST) -> set[str]:
-    """What is read of variables, but not of ``self``, somewhere without a call: attributes, and what goes by words."""
+    """What is read of variables, but not of ``self``, somewhere without a call, and what goes by words anywhere."""
     functions = {id(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)}
     reads = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute | ast.Subscript) and id(n) not in functions)
-    return {_read(n) for n in reads if isinstance(n.value, ast.Name) and n.value.id != "self"}
+    return {_read(n) for n in reads
+            if isinstance(n, ast.Subscript) or isinstance(n.value, ast.Name) and n.value.id != "self"}  # fmt: skip
 
 
 def _flags(tree: ast.AST) -> frozenset[str]:
@@ -108,6 +117,27 @@ def _stated(tree: ast.AST) -> Iterator[tuple[str, str]]:
             name, value = (getattr(a, "value", None) for a in node.args[1:])
             if isinstance(name, str) and isinstance(value, bool | int | float | str):
                 yield name, repr(value)
+
+
+def _layers(tree: ast.AST, imported: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Names of what is called for a layer, ``parts.conv2d(in_channels=64, ...)``, and what makes such a one.
+
+    It is torch's where it is told by these names what that is told; else it stands for any that is run later on.
+    """
+    calls = [(n, n.func) for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
+    run = {method.attr for _, method in calls if ast.unparse(method.value) == "self"}
+    kept = ((n.targets[0], n.value) for n in ast.walk(tree) if isinstance(n, ast.Assign))
+    made = [id(value) for target, value in kept if isinstance(target, ast.Attribute) and target.attr in run]
+    for call, method in calls:
+        name, owner = method.attr, method.value
+        if not isinstance(owner, ast.Name) or owner.id in imported:
+            continue
+        told = {k.arg for k in call.keywords}
+        kind = next((kind for kind, names in _TOLD.items() if names <= told), "")
+        if kind:
+            yield name, kind.replace("2", next(iter(re.findall(r"([123])d", name)), "2"))
+        elif id(call) in made:
+            yield name, FACTORY
 
 
 def _joined(test: ast.expr) -> list[ast.expr]:
@@ -170,6 +200,14 @@ def _read(node: ast.AST) -> str:
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         return node.slice.value if isinstance(node.slice.value, str) else ""
     return ""
+
+
+def _got(node: ast.expr) -> list[str]:
+    """The word of ``x.get("word")``."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(value=str(word))]):
+            return [word]
+    return []
 
 
 def _depth(node: ast.AST) -> int:

@@ -124,8 +124,8 @@ def _lacking(message: str, frame: types.FrameType, line: int, specs: Specs, modu
     """Inputs with an optional one that is None, or a tensor of no rows, where a line needs it."""
     text, test = _statement(frame.f_code.co_filename, line), _tested(frame.f_code.co_filename, line)
     asked = ast.unparse(test) if test is not None else ""
-    lacks = re.search(r"None|Dimension out of range", message) or re.search(r"assert .* is not None", text)
-    if lacks or "is None" in asked:
+    lacks = re.search(r"None|Dimension out of range", message) or text.lstrip().startswith("assert ")
+    if lacks or re.search(r" is None|\bexists\(", asked):
         text += asked
         for name in dict.fromkeys(re.findall(r"[^\W\d]\w*", text)):
             if name in frame.f_locals and is_absent(frame.f_locals[name]):

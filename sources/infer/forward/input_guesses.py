@@ -171,7 +171,7 @@ def _of_parameter(
     elif _is_number(module, low):
         found = [Tensor((), "unit"), *found]
     elif re.search(
-        r"ids?$|(^|_)inds?$|idx|indices|index|tokens?$|timesteps?$|^t$|captions|words|^texts?$|sentences?$|lengths?$|(^|_)len$|lens$",
+        r"ids?$|(^|_)inds?$|^durations?$|idx|indices|index|tokens?$|timesteps?$|^t$|captions|words|^texts?$|sentences?$|lengths?$|(^|_)len$|lens$",
         low,
     ):
         told = [Tensor(shape, "int", 16) for shape in shapes]
@@ -250,7 +250,7 @@ def _by_use(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[
     found += extents(name, text, usual_ranks(module, text)[0])
     found += [*by_place(module, name, text), *_indexed(module, name, text)]
     found += _levels(module, name, text)
-    if re.search(rf"\w\[(?:[^\[\]]*, ?)?{re.escape(name)}(?:, ?[^\[\]]*)?\]", text.partition(":\n")[2]):
+    if re.search(rf"[\w)]\[(?:[^\[\]]*, ?)?{re.escape(name)}(?:, ?[^\[\]]*)?\]", text.partition(":\n")[2]):
         found += [Tensor((BATCH,), "int", 2), Tensor((BATCH, TOKENS), "int", 2)]
     found += [Plain("cpu")] if name.lower() == "device" else []
     found += [Plain(False), Plain(True)] if decides(module, name, text) else []

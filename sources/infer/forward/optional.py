@@ -43,11 +43,11 @@ def given_last(module: nn.Module, specs: Specs, new: Spec) -> list[Specs]:
     return [(*specs, *(Plain(p.default) for p in plain[len(specs) : i]), new) for i in places]
 
 
-def flagged(module: nn.Module, specs: Specs) -> list[Specs]:
-    """The inputs with one of the flags that they leave off, and the defaults of what is before it."""
+def flagged(module: nn.Module, specs: Specs, on: bool = True) -> list[Specs]:
+    """The inputs with one of the flags ``on`` that they leave off, or off, and the defaults of what is before it."""
     plain = _positional(module)
-    flags = [i for i, p in enumerate(plain) if p.default is False and i >= len(specs)]
-    return [(*specs, *(Plain(p.default) for p in plain[len(specs) : i]), Plain(True)) for i in flags]
+    flags = [i for i, p in enumerate(plain) if p.default is not on and type(p.default) is bool and i >= len(specs)]
+    return [(*specs, *(Plain(p.default) for p in plain[len(specs) : i]), Plain(on)) for i in flags]
 
 
 def _positional(module: nn.Module) -> list[inspect.Parameter]:

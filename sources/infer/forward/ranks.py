@@ -229,7 +229,7 @@ def rank(f: Failure) -> Iterator[Change]:
     ]
     if re.search(
         r"number of dim|permute|Dimension out of range|too many indices|must be at least|dimension|axes|dims"
-        r"|is invalid for input",
+        r"|is invalid for input|numel: integer multiplication overflow",
         message,
     ):
         ranks += [(r, 1.2 + 0.1 * i) for i, r in enumerate((3, 4, 2, 5))]

@@ -31,6 +31,7 @@ from sources.infer.forward.ranks import (
     squeezed,
     without_rest,
 )
+from sources.infer.forward.sampled import sampled
 from sources.infer.forward.told_shapes import SHAPES
 from sources.infer.forward.variants import of_one
 from sources.infer.forward.windows import WINDOWS, longer
@@ -367,6 +368,6 @@ def _equal(f: Failure) -> Iterator[Change]:
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
     _layer, _of_part, _positions, _masked, _of_attention, _unbatched, *ALIGNED, *SHAPES, mismatch,
     _broadcast, _split, _spectrum, _matmul, _numbers, _view, by_use, by_what_follows, laid_out, merged, of_several,
-    interpolated, rank,
+    interpolated, sampled, rank,
     *WINDOWS, _small, _divisible, _equal, fewer, several, squeezed, without_rest, *KINDS,
 )  # fmt: skip

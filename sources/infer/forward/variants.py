@@ -31,7 +31,10 @@ _DEPTH = re.compile(
 _IMAGE = re.compile(r"^(im(age|g)|input(?!.*chan)|resolution)|_(im(age|g)|input|crop)_?(s|size|res\w*|[hw]\w*)$|^size$")
 _IMAGES = re.compile(rf"{_IMAGE.pattern}|(out|output)_size$")
 _SIZES = re.compile("|".join(f"(?:{p.pattern})" for p in (_WIDTH, _DEPTH, _IMAGES)))
-_TOO_SMALL = re.compile(r"Expected more than 1 value per channel|Output size is too small|can't be greater than actual")
+_TOO_SMALL = re.compile(
+    r"Expected more than 1 value per channel|Output size is too small|can't be greater than actual"
+    r"|non-positive stride"  # of as many pixels as there are to each of some patches
+)
 _EMBEDDING = re.compile(
     r"^(word_?|w_?)?emb(ed(ding)?s?)?(_?(dim|size|width))?$|^(words?|glove|w2v|vec(tor)?s?)_?(dim|size)$"
 )
@@ -217,14 +220,22 @@ def lengthened(arguments: Arguments, message: str) -> list[Arguments]:
     return [longer] if longer != arguments else []
 
 
-def enlarged(arguments: Arguments, message: str) -> list[Arguments]:
-    """The arguments with larger images, where a constructor computes on one of which too little was left."""
+def enlarged(arguments: Arguments, message: str, usual: Mapping[str, str] = MappingProxyType({})) -> list[Arguments]:
+    """The arguments with larger images, where a constructor computes on one of which too little was left.
+
+    As large as the package says that they are, ``usual``, if that is larger.
+    """
     if not _TOO_SMALL.search(message):
         return []
     larger = dict(arguments)
     for name, text in arguments.items():
-        if text.isdecimal() and _IMAGE.search(name.split(".")[-1].lower()):
-            larger[name] = str(LARGER * int(text))
+        last = name.split(".")[-1]
+        side = re.fullmatch(r"(\d+)|\((\d+), \2\)", text)
+        if side and _IMAGE.search(last.lower()):
+            said, now = usual.get(last, ""), side[1] or side[2]
+            larger[name] = text.replace(
+                now, said if said.isdecimal() and int(said) > int(now) else str(LARGER * int(now))
+            )
     return [larger] if larger != arguments else []
 
 

@@ -5,7 +5,7 @@ from collections import namedtuple
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
-from torchvision.ops import deform_conv2d
+from torchvision.ops import deform_conv2d, roi_align
 
 ConvTranspose2d, Linear, BatchNorm2d = nn.ConvTranspose2d, nn.Linear, nn.BatchNorm2d
 interpolate = F.interpolate
@@ -93,6 +93,18 @@ class ModulatedDeformConv(DeformConv):
                  deformable_groups=1, bias=True, norm=None, activation=None):  # fmt: skip
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups,
                          deformable_groups, bias, norm, activation)  # fmt: skip
+
+
+class ROIAlign(nn.Module):
+    def __init__(self, output_size, spatial_scale, sampling_ratio, aligned=True):
+        super().__init__()
+        self.output_size = output_size
+        self.spatial_scale = spatial_scale
+        self.sampling_ratio = sampling_ratio
+        self.aligned = aligned
+
+    def forward(self, input, rois):
+        return roi_align(input, rois, self.output_size, self.spatial_scale, self.sampling_ratio, self.aligned)
 
 
 class CNNBlockBase(nn.Module):
