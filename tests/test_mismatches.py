@@ -73,3 +73,11 @@ def test_an_operand_that_is_an_input_gets_the_size_of_the_other_at_their_dimensi
     )
     found = repairs(Failure(specs, message, nn.Identity(), "mul", (other, target)))
     assert (Tensor((4, 64, 8)), specs[1]) in [other for cost, other in found if cost < 0.5]
+
+
+def test_what_is_stacked_is_of_one_shape() -> None:
+    message = (
+        "RuntimeError: stack expects each tensor to be equal size, but got [64, 128] at entry 0 and [4, 128] at entry 1"
+    )
+    rows, times = Tensor((4, 128)), Tensor((64,))
+    assert (rows, Tensor((4,))) in proposed((rows, times), message)

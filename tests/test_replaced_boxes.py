@@ -75,14 +75,3 @@ def test_a_layer_of_detectron2s_takes_means_that_lie_between_pixels() -> None:
     images, boxes = torch.randn(2, 3, 9, 11), torch.tensor([[1, 2.4, 0.8, 15.8, 12.2]])
     expected = _ops().roi_align(images, boxes, 2, 0.5, 2, aligned=True)
     assert torch.equal(space["Net"]()(images, boxes), expected)
-
-
-def test_no_compiler_is_loaded_to_hear_that_nothing_is_compiled() -> None:
-    net = (
-        "from torch._dynamo.utils import is_compile_supported\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n"
-        "        return -x if is_compile_supported(x.device.type) else x + 1\n"
-    )
-    text, space = cut({"net.py": HEAD + net}, "net.py", "Net"), dict[str, Any]()
-    assert "_dynamo" not in text
-    exec(text, space)
-    assert space["Net"]()(torch.zeros(1)).item() == 1

@@ -203,10 +203,10 @@ def _read(node: ast.AST) -> str:
 
 
 def _got(node: ast.expr) -> list[str]:
-    """The word of ``x.get("word")``."""
+    """The word of ``x.get("word")``; what a function is given by name is no configuration."""
     match node:
-        case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(value=str(word))]):
-            return [word]
+        case ast.Call(func=ast.Attribute(value=owner, attr="get"), args=[ast.Constant(value=str(word))]):
+            return [word] if not ast.unparse(owner).endswith("kwargs") else []
     return []
 
 

@@ -18,6 +18,18 @@ MAX_JOINED = 4  # steps that are joined to a sequence: a token of its class, the
 _AT = re.compile(r"at non-singleton dimension (\d)$")
 _JOINED = re.compile(r"Sizes of tensors must match except.* Expected size (\d+) but got size (\d+)")
 
+_STACKED = re.compile(r"stack expects each tensor to be equal size, but got \[([\d, ]+)\] at .* and \[([\d, ]+)\] at")
+
+
+def stacked(f: Failure) -> Iterator[Change]:
+    """Two shapes that are stacked have to be equal: where they differ, inputs of the one size get the other's."""
+    match = _STACKED.search(f.message)
+    one, other = ([*map(int, shape.split(","))] for shape in match.groups()) if match else ([], [])
+    for at, (a, b) in enumerate(zip(one, other, strict=True) if len(one) == len(other) else ()):
+        for path, t in all_tensors(f.specs) if a != b else ():
+            if len(t.shape) > at and t.shape[at] in (a, b):
+                yield f.with_tensor(path, t.resized(at, b if t.shape[at] == a else a), 0.3)
+
 
 def mismatch(f: Failure) -> Iterator[Change]:
     """Two sizes that must be equal are both made from inputs: one is scaled, or shifted, until they are."""

@@ -17,7 +17,7 @@ from sources.infer.forward.aligned import ALIGNED
 from sources.infer.forward.failure import VIEWED, Change, Failure
 from sources.infer.forward.influence import differing
 from sources.infer.forward.kinds import KINDS
-from sources.infer.forward.mismatches import mismatch, resized
+from sources.infer.forward.mismatches import mismatch, resized, stacked
 from sources.infer.forward.ranks import (
     by_use,
     by_what_follows,
@@ -366,7 +366,7 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
-    _layer, _of_part, _positions, _masked, _of_attention, _unbatched, *ALIGNED, *SHAPES, mismatch,
+    _layer, _of_part, _positions, _masked, _of_attention, _unbatched, *ALIGNED, *SHAPES, mismatch, stacked,
     _broadcast, _split, _spectrum, _matmul, _numbers, _view, by_use, by_what_follows, laid_out, merged, of_several,
     interpolated, sampled, rank,
     *WINDOWS, _small, _divisible, _equal, fewer, several, squeezed, without_rest, *KINDS,
