@@ -258,7 +258,7 @@ class Calls:
         if self.last is None:
             return ""
         with _engine.ledger.move():
-            left = (_snapshot.added() if _snapshot else []) + (_engine.left() if values else [])
+            left = [*(_snapshot.added() if _snapshot else []), *_engine.left()]
             return fingerprint(self.module, self.last.model, {*map(id, self.last.tensors())}, left, values)
 
     def left(self) -> leftovers.Left:
