@@ -1,4 +1,4 @@
-# rejected: carries state between calls [B3]
+# rejected: carries state between calls [B5 B7]
 import torch
 import torch.nn as nn
 from torch.utils.cpp_extension import load_inline
