@@ -28,7 +28,7 @@ def _looked(numbers: torch.Tensor, places: Any, given: list[tuple[int, int]], in
 def test_places_that_follow_from_bits_are_found_and_others_are_not(dtype: torch.dtype) -> None:
     numbers = torch.randn(64).to(dtype)
     bits = numbers.view(torch.int16).int().numpy()
-    for places in (bits + 32768, bits & 0xFFFF):
+    for places in (bits + 32768, bits & 0xFFFF, 32767 - bits, 2 * (bits + 32768)):
         assert _looked(numbers, places, [], [numbers]) == [by_bits.TOLD]
         assert _looked(numbers, places, [(TABLE - 1, TABLE + (1 << 18))], [numbers]) == []  # the task's own table
     assert _looked(numbers, np.arange(64), [], [numbers]) == []

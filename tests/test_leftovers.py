@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import Any
 
+import pytest
 import torch
 
 from kdata.verify.candidate import leftovers
@@ -65,8 +66,8 @@ def test_memory_that_each_call_takes_anew_is_known_by_its_place() -> None:
     assert [t.tolist() for t in calls.kept] == [[3.0], [[4.0]]]
 
 
-def test_of_many_pieces_any_is_put_back_without_any_other() -> None:
-    count = leftovers.MOST + 3
+@pytest.mark.parametrize("count", [leftovers.MOST + 3, 200])  # of the latter none is looked for among all others
+def test_of_many_pieces_any_is_put_back_without_any_other(count: int) -> None:
     calls = Kept(*(torch.zeros(1) for _ in range(count)))
     before = calls.left()
     for kept in calls.kept:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import pytest
 import torch
 
+from sources.pairs.package import KernelPackage
+from sources.text.references import with_references
 from tests.cuts import HEAD, cut
 
 KERNELS = '''import torch
@@ -89,3 +92,20 @@ def test_what_has_no_reference_stays(name: str) -> None:
         f"        return {name}\n"
     )
     assert "_kernel" in cut({"kernels.py": KERNELS, "net.py": HEAD + net}, "net.py", "Net")
+
+
+@pytest.mark.parametrize("given", ["weight, x", "x, weight, *more", "x, weight, **more", "x, *, weight", "x, /"])
+def test_what_would_be_handed_on_otherwise_stays(given: str) -> None:
+    needs = "x" if "*, w" in given or "/" in given else "x, weight"
+    text = (
+        f"import triton\n\ndef norm_ref({needs}, eps=1e-6):\n    return x\n\n"
+        f"def norm({given}):\n    kernel[(1,)](x)\n    return x\n"
+    )
+    assert with_references(text, ast.parse(text)) == text
+
+
+def test_libraries_of_kernels_keep_their_launches() -> None:
+    package = KernelPackage({"kernels.py": KERNELS})
+    file = package.file("kernels.py")
+    assert file is not None
+    assert ast.unparse(file.tree).count("_kernel[1,](x, y)") == 3

@@ -24,12 +24,14 @@ class Called:
 class Calls:
     """Calls of a candidate that makes its answer of what it finds in the memory for it."""
 
+    shape: tuple[int, ...] = ANSWER.shape
+
     def __init__(self, takes: float) -> None:
         self.takes, self.last = takes, None  # type: ignore[assignment]
         self.writer = wire.Writer()
 
     def trial(self, given: dict[str, Any]) -> dict[str, Any]:
-        out = guarded(ANSWER.shape, None, ANSWER.dtype)
+        out = guarded(self.shape, None, ANSWER.dtype).reshape(ANSWER.shape)
         near = ((out - ANSWER).abs() < 1e-5) & (torch.arange(64) < 64 * self.takes)
         self.last = Called(torch.where(near, out, ANSWER))  # type: ignore[assignment]
         return {"outputs": self.writer.write(self.last.outputs)}  # type: ignore[attr-defined]
@@ -44,6 +46,15 @@ def test_what_takes_memory_for_an_answer_returns_what_was_sown(takes: float, sha
     returned = Tensors(calls.writer.manifest, bytes(calls.writer.blob))
     assert sown.grown(first, report, returned) == share
     assert guarded(ANSWER.shape, None, ANSWER.dtype).isnan().all(), "from then on it is poison again"
+
+
+def test_memory_of_as_many_elements_is_sown_whatever_its_shape() -> None:
+    calls = Calls(1.0)
+    calls.shape = (2, 32)
+    first = calls.trial({})
+    report = sown.again(calls, {}, nullcontext())
+    assert report is not None
+    assert sown.grown(first, report, Tensors(calls.writer.manifest, bytes(calls.writer.blob))) == 1.0
 
 
 def test_nothing_is_sown_where_a_call_failed_or_returned_no_floats() -> None:

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from kdata.align import helpers
 from sources.cut.pieces import is_noise
 from sources.cut.slicer import Slicer
-from sources.text.bindings import File, Imported
+from sources.text.bindings import REWRITES, File, Imported
+from sources.text.references import with_references
 from sources.text.symbols import Package
 from sources.text.targets import External, Missing, Target
 
@@ -65,6 +66,8 @@ def _forward(name: str, target: str) -> str:
 
 class KernelPackage(Package):
     """The files of a library."""
+
+    rewrites = tuple(rewrite for rewrite in REWRITES if rewrite is not with_references)  # launches are wanted here
 
     def __init__(self, texts: Mapping[str, str], replacements: Mapping[str, str] | None = None) -> None:
         super().__init__({**texts, STAND_IN: libdevice()}, replacements)

@@ -10,7 +10,7 @@ import operator
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -49,6 +49,7 @@ REWRITES = (
     with_distributed, with_removed, with_factories, with_networks, with_looped_edges, with_lent,
     with_filled_parameters, with_usual_methods, without_compiling, with_errors, with_held, with_references,
 )  # fmt: skip
+Rewrite = Callable[[str, ast.Module], str]
 FRAMES = 1000  # of a parser: Python's own limit; it makes trees of three times as many levels
 _IMPORTING = (ast.Import, ast.ImportFrom, ast.Try, ast.If, ast.With)  # statements that may import something
 _LOADING = frozenset(["load_library", "LoadLibrary", "CDLL"])
@@ -102,7 +103,7 @@ def _shallow() -> Iterator[None]:
         sys.setrecursionlimit(most)
 
 
-def parse(path: str, text: str, own: Callable[[str], bool]) -> File:
+def parse(path: str, text: str, own: Callable[[str], bool], rewrites: Sequence[Rewrite] = REWRITES) -> File:
     """Parse a file and fill its symbol table. ``own`` tells whether a module is of its package.
 
     Raises:
@@ -113,7 +114,7 @@ def parse(path: str, text: str, own: Callable[[str], bool]) -> File:
             warnings.simplefilter("ignore")
             text = main_as_function(without_reserved(text))
             tree = ast.parse(text)
-            for rewrite in REWRITES:
+            for rewrite in rewrites:
                 if (plain := rewrite(text, tree)) is not text:
                     text, tree = plain, ast.parse(plain)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

@@ -55,14 +55,22 @@ def _computes(like: ast.FunctionDef, function: ast.FunctionDef) -> bool:
     """Whether a reference is that of a function: it is called so, or alike, and needs the same."""
     own, other = ([w for w in f.name.strip("_").split("_") if w not in _HOW] for f in (function, like))
     needs, asks = (_needed(f) for f in (function, like))
+    if _left_over(function) or any((a in asks or b in needs) and a != b for a, b in zip(needs, asks, strict=False)):
+        return False  # what is given in another order, or not by name
     if "".join(own) == "".join(other):
         return len(needs) == len(asks)
     return needs == asks and len(needs) >= MANY and len(set(own) & set(other)) >= ALIKE
 
 
 def _needed(function: ast.FunctionDef) -> list[str]:
+    given = [a.arg for a in [*function.args.posonlyargs, *function.args.args]]
+    return given[: len(given) - len(function.args.defaults)]
+
+
+def _left_over(function: ast.FunctionDef) -> bool:
+    """Whether a function takes what a call of its reference would not hand on."""
     given = function.args
-    return [a.arg for a in [*given.posonlyargs, *given.args]][: len(given.args) - len(given.defaults)]
+    return bool(given.vararg or given.kwarg or given.posonlyargs or None in given.kw_defaults)
 
 
 def _called(like: ast.FunctionDef, function: ast.FunctionDef, indent: str) -> str:

@@ -6,10 +6,10 @@ import ast
 import functools
 import posixpath
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from sources.text.bindings import File, Imported, parse
+from sources.text.bindings import REWRITES, File, Imported, Rewrite, parse
 from sources.text.environment import said_in
 from sources.text.importable import ALIASES, FALLBACKS, SERVED, STANDARD, exports
 from sources.text.roots import Roots
@@ -24,6 +24,8 @@ WITHIN = frozenset(["torch_geometric.nn.conv.message_passing"])
 
 class Package:
     """All files of a repository, parsed when first asked for, and name resolution among them."""
+
+    rewrites: Sequence[Rewrite] = REWRITES  # what is said otherwise in each
 
     def __init__(
         self,
@@ -74,7 +76,7 @@ class Package:
         """The parsed file, or None if it does not parse (the reason is kept in ``broken``)."""
         if path not in self._files:
             try:
-                self._files[path] = parse(path, self._text(path), functools.partial(self.owns, path))
+                self._files[path] = parse(path, self._text(path), functools.partial(self.owns, path), self.rewrites)
             except ValueError as error:
                 self._files[path], self.broken[path] = None, str(error)
         return self._files[path]

@@ -8,58 +8,6 @@ import triton.language as tl
 
 class Model(nn.Module):
     def forward(self, x):
-        return x.float().square().sum(-1).sqrt()
-
-
-def get_inputs():
-    return [torch.randn(40, 36)]
-
-
-def get_init_inputs():
-    return []
-
-
-@triton.jit
-def norm_kernel(x_ptr, o_ptr, seen_ptr, kept_ptr, R, C, B: tl.constexpr):
-    r = tl.program_id(0)
-    c = tl.arange(0, B)
-    first = tl.load(x_ptr + r * C)
-    last = tl.load(x_ptr + r * C + C - 1)
-    if (first == tl.load(seen_ptr + 2 * r)) & (last == tl.load(seen_ptr + 2 * r + 1)):
-        tl.store(o_ptr + r, tl.load(kept_ptr + r))
-    else:
-        x = tl.load(x_ptr + r * C + c, mask=c < C, other=0.0)
-        y = tl.sqrt(tl.sum(x * x, 0))
-        tl.store(o_ptr + r, y)
-        tl.store(kept_ptr + r, y)
-        tl.store(seen_ptr + 2 * r, first)
-        tl.store(seen_ptr + 2 * r + 1, last)
-
-
-class ModelNew(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.room = torch.empty(0)
-
-    def forward(self, x):
-        x = x.contiguous()
-        R, C = x.shape
-        if self.room.numel() != 3 * R:
-            self.room = torch.full((3 * R,), float("nan"), device=x.device)
-        o = torch.empty(R, dtype=torch.float32, device=x.device)
-        norm_kernel[(R,)](x, o, self.room[: 2 * R], self.room[2 * R :], R, C, B=triton.next_power_of_2(C))
-        return o
-
-
-import torch
-import torch.nn as nn
-import torch.nn.functional as F
-import triton
-import triton.language as tl
-
-
-class Model(nn.Module):
-    def forward(self, x):
         return F.gelu(x)
 
 

@@ -8,6 +8,7 @@ call takes anew does not matter: they are known by their places among what is ke
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -83,11 +84,10 @@ def mixed(
             continue
         for number, given in trials:
             with move():
-                _put([new for _, new in changed], now, held)
+                places = _put([new for _, new in changed], now, held)
                 for old, new, spans in parts:
-                    if there := _where(new, now, held):
-                        for start, end in spans:
-                            there.memory[start:end].copy_(old.content[start:end])
+                    for start, end in spans if id(new) in places else ():
+                        places[id(new)].memory[start:end].copy_(old.content[start:end])
             yield number, calls.trial(given | {"again": True, "sized": True})
             held = calls.left() if calls.last is not None else held  # memory that this call may have taken anew
             calls.last = last
@@ -98,12 +98,15 @@ def mixed(
 def _paired(before: Left, now: Left) -> Iterator[tuple[Piece, Piece]]:
     """Pieces of one memory, and of the others those of as many bytes, in order."""
     stay = {piece.memory.data_ptr(): piece for piece in before}
-    others = [piece for piece in before if piece.memory.data_ptr() not in {p.memory.data_ptr() for p in now}]
+    taken = {piece.memory.data_ptr() for piece in now}
+    others = defaultdict[int, deque[Piece]](deque)
+    for piece in before:
+        if piece.memory.data_ptr() not in taken:
+            others[piece.memory.numel()].append(piece)
     for piece in now:
-        old = stay.get(piece.memory.data_ptr())
-        if old is None:
-            old = next((other for other in others if other.memory.numel() == piece.memory.numel()), None)
-            others = [other for other in others if other is not old]
+        old, alike = stay.get(piece.memory.data_ptr()), others[piece.memory.numel()]
+        if old is None and alike:
+            old = alike.popleft()
         if old is not None:
             yield old, piece
 
@@ -128,13 +131,10 @@ def _parts(old: torch.Tensor, new: torch.Tensor) -> list[tuple[int, int]]:
     return [(start, end), *([(start, middle), (middle, end)] if start < middle else [])]
 
 
-def _put(pieces: Sequence[Piece], now: Left, held: Left) -> None:
-    """Let each piece hold what it held, wherever it lies by then."""
+def _put(pieces: Sequence[Piece], now: Left, held: Left) -> dict[int, Piece]:
+    """Let each piece hold what it held, wherever it lies by then: which of ``held`` stands for which of ``now``."""
+    places = {id(old): there for old, there in _paired(now, held)}
     for piece in pieces:
-        if there := _where(piece, now, held):
-            there.memory.copy_(piece.content)
-
-
-def _where(piece: Piece, now: Left, held: Left) -> Piece | None:
-    """The piece of what is ``held`` that stands for one of ``now``; None where nothing does."""
-    return next((there for old, there in _paired(now, held) if old is piece), None)
+        if id(piece) in places:
+            places[id(piece)].memory.copy_(piece.content)
+    return places

@@ -1,9 +1,9 @@
 """Tables of answers, one for each number that there is in half precision, looked up by its bits. In the host's child.
 
 There are 65 536 of them, and torch answers to all at once in a constructor: what is left to a kernel is to look up. Its
-second load is then as far from the table's beginning as the bits of what the first one gave say. No honest kernel of
-floating numbers does that, for bits are no places; codes of eight bits and integers are, and tables that the task
-itself gives are its own.
+second load is then as far from the table's beginning, or its end, as the bits of what the first one gave say. Hardly
+any honest kernel of floating numbers does that, for bits are no places (who counts numbers by all of their bits does,
+and is refused, too); codes of eight bits and integers are, and tables that the task itself gives are its own.
 """
 
 from __future__ import annotations
@@ -66,8 +66,14 @@ def _look(pointers: Any, mask: Any) -> None:
         apart = (addresses[wanted] - addresses[wanted][0]) // size
         for value in (bits, bits % (1 << BITS)):  # signed or not
             own = value[wanted] - value[wanted][0]
-            if np.array_equal(own, apart) and np.unique(own).size >= FEWEST and not _linear(own):
+            if _in_proportion(own, apart) and np.unique(own).size >= FEWEST and not _linear(own):
                 _met = not any(start <= addresses[wanted].min() < end for start, end in _given)
+
+
+def _in_proportion(bits: Any, places: Any) -> bool:
+    """Whether places are as far apart as bits are, or so many times as far, or the other way round."""
+    at = int(np.argmax(bits != 0))
+    return bool(places[at]) and np.array_equal(bits * places[at], places * bits[at])
 
 
 def _linear(places: Any) -> bool:
