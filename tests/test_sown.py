@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from kdata.verify import sown, wire
+from kdata.verify.candidate import sowing
 from kdata.verify.compare import Tensors
 from kdata.verify.guards import guarded
 
@@ -41,7 +42,7 @@ class Calls:
 def test_what_takes_memory_for_an_answer_returns_what_was_sown(takes: float, share: float) -> None:
     calls = Calls(takes)
     first = calls.trial({})
-    report = sown.again(calls, {}, nullcontext())
+    report = sowing.again(calls, {}, nullcontext())
     assert report is not None
     returned = Tensors(calls.writer.manifest, bytes(calls.writer.blob))
     assert sown.grown(first, report, returned) == share
@@ -52,7 +53,7 @@ def test_memory_of_as_many_elements_is_sown_whatever_its_shape() -> None:
     calls = Calls(1.0)
     calls.shape = (2, 32)
     first = calls.trial({})
-    report = sown.again(calls, {}, nullcontext())
+    report = sowing.again(calls, {}, nullcontext())
     assert report is not None
     assert sown.grown(first, report, Tensors(calls.writer.manifest, bytes(calls.writer.blob))) == 1.0
 
@@ -60,6 +61,6 @@ def test_memory_of_as_many_elements_is_sown_whatever_its_shape() -> None:
 def test_nothing_is_sown_where_a_call_failed_or_returned_no_floats() -> None:
     calls = Calls(1.0)
     calls.trial = lambda given: {}  # type: ignore[method-assign]
-    assert sown.again(calls, {}, nullcontext()) is None
+    assert sowing.again(calls, {}, nullcontext()) is None
     calls.last = Called(torch.arange(4))  # type: ignore[assignment]
-    assert sown.again(calls, {}, nullcontext()) is None
+    assert sowing.again(calls, {}, nullcontext()) is None

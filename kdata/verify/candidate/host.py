@@ -17,8 +17,8 @@ from typing import Any
 
 import torch
 
-from kdata.verify import reasons, sown, wire
-from kdata.verify.candidate import addresses, arms, aside, enclosure, leftovers, shares, tuning, warmup, ways
+from kdata.verify import reasons, wire
+from kdata.verify.candidate import addresses, arms, aside, enclosure, leftovers, shares, sowing, tuning, warmup, ways
 from kdata.verify.candidate.allowed import Watch, hide_values
 from kdata.verify.candidate.engine import INTERPRETED, Engine
 from kdata.verify.candidate.indices import COUNTED_SO
@@ -152,7 +152,7 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
     first = payload["trials"][payload["ablate"]] | {"again": False}
     value |= tuning.turns(_engine, calls.trial, payload["trials"], first, len(reports), payload["ablate"])
     value["drawn"] = [calls.trial(first) for _ in drawing.ends()]
-    value["sown"] = sown.again(calls, first, _engine.ledger.move())
+    value["sown"] = sowing.again(calls, first, _engine.ledger.move())
     value["called_otherwise"] = calls.otherwise(payload["otherwise"])
     for name, behaviour in (("ablated", "skip"), ("otherwise", "skip"), ("failing", "fail")):
         _engine.ledger.behaviour = behaviour  # type: ignore[assignment]

@@ -112,8 +112,8 @@ class Progress(TorchFunctionMode):
             result = args[0].clone()
         elif self.constructs and name in FILLS and args and repeats(args[0]):
             result = filled(function, args[0], args[1:], kwargs or {})
-        elif self.constructs and name in MAKES and (drawn := made(function, args, kwargs or {})) is not None:
-            result = drawn
+        elif self.constructs and name in MAKES and (new := _called(made, (function, args, kwargs or {}), {})) is not None:
+            result = new
         else:
             result = _called(function, args, kwargs or {})
         self.budget.left -= FUNCTION
