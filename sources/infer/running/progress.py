@@ -97,6 +97,7 @@ class Progress(TorchFunctionMode):
         return self.count + self.elements / ELEMENTS_OF_ONE + self.flops / FLOPS_OF_ONE
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
         self.count += 1
         if self.computing > self._most:
             raise TooLongError(f"more than {self._most} torch functions")
@@ -105,24 +106,24 @@ class Progress(TorchFunctionMode):
         name = getattr(function, "__name__", "")
         self.last = (name, args)
         with torch._C.DisableTorchFunction():  # of modes around this one, which each size that is read would pass
-            flops = _flops(name, args, kwargs or {})  # one of these calls may take minutes
+            flops = _flops(name, args, kwargs)  # one of these calls may take minutes
         if flops > MAX_FLOPS or name in RECURRENT and self.flops + flops > self._flops:
             raise TooMuchError(f"{name} of {flops:.1e} FLOPs")
         if self._roughly and name == "dropout" and isinstance(args[0], torch.Tensor) and args[0].numel() > DROPPED:
             result = args[0].clone()
         elif self.constructs and name in FILLS and args and repeats(args[0]):
-            result = filled(function, args[0], args[1:], kwargs or {})
-        elif self.constructs and name in MAKES and (new := _called(made, (function, args, kwargs or {}), {})) is not None:
+            result = filled(function, args[0], args[1:], kwargs)
+        elif self.constructs and name in MAKES and (new := _called(made, (function, args, kwargs), {})) is not None:
             result = new
         else:
-            result = _called(function, args, kwargs or {})
+            result = _called(function, args, kwargs)
         self.budget.left -= FUNCTION
         first = result[0] if name in RECURRENT and isinstance(result, tuple) else result
         if type(first) is torch.Tensor:
             with torch._C.DisableTorchFunction():
                 self._weigh(name, first)
                 self._spent(name, first, flops)
-                self.lone = self.lone or name in _SHARES and _is_alone(first, args, kwargs or {})
+                self.lone = self.lone or name in _SHARES and _is_alone(first, args, kwargs)
         return result
 
     def _weigh(self, name: str, result: torch.Tensor) -> None:
