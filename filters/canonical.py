@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from kdata.record import digest
 
 SHINGLE = 5  # tokens; tasks are short, and operators count as tokens
+KEEP_SHAPES = frozenset("bfloat16 bool contiguous cpu cuda double float half int long requires_grad_ to".split())
 OPS_RUN, OPS_LONG = 3, 6  # operators
 _DRAWS = {"get_inputs", "get_init_inputs"}
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -83,9 +84,14 @@ def drawn_ranks(source: str) -> tuple[int, ...]:
 
 
 def _rank(drawn: ast.expr) -> int:
+    if isinstance(drawn, ast.BinOp):
+        return max(_rank(drawn.left), _rank(drawn.right))
     if not isinstance(drawn, ast.Call):
         return 0
-    shapes = [a.elts for a in drawn.args if isinstance(a, ast.List | ast.Tuple)]
+    if isinstance(drawn.func, ast.Attribute) and drawn.func.attr in KEEP_SHAPES:
+        return _rank(drawn.func.value)
+    given = [*drawn.args, *(k.value for k in drawn.keywords if k.arg == "size")]
+    shapes = [a.elts for a in given if isinstance(a, ast.List | ast.Tuple)]
     return len(shapes[0] if shapes else drawn.args)
 
 

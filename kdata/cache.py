@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from pathlib import Path
 
 
@@ -14,9 +14,17 @@ def cache_folder(kind: str) -> Path:
 
 
 def put(place: Path, data: bytes) -> None:
-    """Write whole or not at all: a temporary sibling is renamed into place, so that a kill leaves nothing broken."""
+    """Write whole or not at all: a temporary sibling is renamed into place, so that a kill leaves nothing broken.
+
+    Of a link it is the file that it leads to; who may read it is as for any file that the user makes.
+    """
+    place = place.resolve()
     place.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=place.parent, prefix=f".{place.name[:100]}.", delete=False) as file:
-        file.write(data)
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, place)
+    temporary = place.with_name(f".{place.name[:100]}.{secrets.token_hex(8)}")
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+        os.replace(temporary, place)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

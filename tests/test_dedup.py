@@ -127,7 +127,9 @@ def test_a_row_in_kernelbook_s_columns_is_a_duplicate_of_a_mined_one() -> None:
 @pytest.mark.parametrize(
     ("drawn", "ranks"),
     [("[torch.rand([4, 4, 4, 4]), torch.rand([4])]", (4, 1)), ("[torch.randn(N, 8), 3]", (2, 0)),
-     ("[torch.randint(0, 9, (4, 7))]", (2,)), ("inputs", ()), ("[torch.rand(4, 4) > 0.5]", (0,))],
+     ("[torch.randint(0, 9, (4, 7))]", (2,)), ("inputs", ()), ("[torch.rand(4, 4) > 0.5]", (0,)),
+     ("[torch.rand(4, 4).cuda(), 2 * torch.rand(4, 4, 4).half() - 1]", (2, 3)),
+     ("[torch.randint(0, 9, size=(4, 7, 4)), torch.rand(6, 4).view(2, 3, 4)]", (3, 3))],
 )  # fmt: skip
 def test_ranks_are_read_from_the_text(drawn: str, ranks: tuple[int, ...]) -> None:
     assert canonical.drawn_ranks(f"def get_inputs():\n    return {drawn}\n") == ranks
