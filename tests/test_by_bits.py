@@ -46,3 +46,8 @@ def test_integers_are_places_and_few_numbers_or_a_row_of_them_are_chance() -> No
 def test_numbers_in_half_precision_are_followed(dtype: torch.dtype, followed: bool) -> None:
     by_bits.begin([torch.zeros(4, dtype=dtype)], [])
     assert by_bits._half is followed
+
+
+def test_a_task_may_have_such_a_table_itself_and_cast_it() -> None:
+    by_bits.begin([torch.zeros(4).half()], [(TABLE, TABLE + (1 << 17))])
+    assert not by_bits._half

@@ -51,8 +51,9 @@ void note(const void* what, dim3 grid, dim3 block, cudaStream_t stream) {
   s.launches.push_back(made);
 }
 
-cudaError_t launched(cudaError_t said) {
-  state().refused = said == cudaSuccess ? state().refused : (int)said;
+cudaError_t launched(cudaError_t said, dim3 grid) {
+  const bool empty = !grid.x || !grid.y || !grid.z;  // there is nothing to do
+  state().refused = said == cudaSuccess || empty ? state().refused : (int)said;
   return said;
 }
 
@@ -71,13 +72,13 @@ extern "C" {
   cudaError_t __real_##NAME(WHAT what, dim3 grid, dim3 block, void** args, size_t shared, cudaStream_t stream);   \
   cudaError_t __wrap_##NAME(WHAT what, dim3 grid, dim3 block, void** args, size_t shared, cudaStream_t stream) {  \
     note((const void*)what, grid, block, stream);                                                                 \
-    return state().held ? cudaSuccess : launched(__real_##NAME(what, grid, block, args, shared, stream));         \
+    return state().held ? cudaSuccess : launched(__real_##NAME(what, grid, block, args, shared, stream), grid);   \
   }
 #define LAUNCH_EX(NAME)                                                                                           \
   cudaError_t __real_##NAME(const cudaLaunchConfig_t* config, const void* what, void** args);                     \
   cudaError_t __wrap_##NAME(const cudaLaunchConfig_t* config, const void* what, void** args) {                    \
     note(what, config->gridDim, config->blockDim, config->stream);                                                \
-    return state().held ? cudaSuccess : launched(__real_##NAME(config, what, args));                              \
+    return state().held ? cudaSuccess : launched(__real_##NAME(config, what, args), config->gridDim);             \
   }
 #define COPY(NAME)                                                                                                \
   cudaError_t __real_##NAME(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);                       \

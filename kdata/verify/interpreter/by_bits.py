@@ -46,7 +46,8 @@ def begin(inputs: Sequence[torch.Tensor], given: Sequence[tuple[int, int]]) -> N
     """A call begins. ``given``: memory of what the task gives, its inputs and weights."""
     global _half, _met
     kinds = {t.dtype for t in inputs if t.element_size() == BITS // 8}
-    _given[:], _half, _met = given, bool(kinds) and all(kind.is_floating_point for kind in kinds), False
+    own = any(end - start >= 1 << BITS for start, end in given)  # a table of the task's, which may be cast before
+    _given[:], _half, _met = given, bool(kinds) and all(k.is_floating_point for k in kinds) and not own, False
     _recent.clear()
 
 
