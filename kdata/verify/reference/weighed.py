@@ -21,6 +21,7 @@ from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.slow import settling, slow
 from kdata.verify.reference.styles import AGED, BALANCED, CANCELLING, LEANING, REPEATS, SETTLING
 from kdata.verify.reference.ties import coupled
+from kdata.verify.reference.unwritten import Poisoned
 from kdata.verify.reference.variants import Variant
 from kdata.verify.values import by_an_ulp, computes, same
 
@@ -50,7 +51,7 @@ class Weighed(Reference):
         self, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
     ) -> magnitudes.Measures:  # fmt: skip
         def moved(inputs: list[Any]) -> Any:
-            with magnitudes.RootsApart():
+            with magnitudes.RootsApart(), Poisoned():
                 return self._answer(program, state, tree_map(lambda t: by_an_ulp(t, generator), inputs))[0]
 
         return magnitudes.Measures(
