@@ -111,7 +111,7 @@ def corpus(
     Example: `kdata corpus liger-kernel cutlass=./cutlass --out corpus`
     """
     from sources import corpus as texts
-    from sources.libraries import make_each
+    from sources.each_library import make_each
 
     make_each(libraries or [], out, lambda store, name: [texts.make(store, name)])
 
@@ -129,7 +129,7 @@ def pairs(
 
     Example: `kdata pairs liger-kernel flag-gems --out pairs`, then `kdata verify pairs --out verified`
     """
-    from sources.libraries import make_each
+    from sources.each_library import make_each
     from sources.pairs import step
 
     make_each(libraries or [], out, step.make)

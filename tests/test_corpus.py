@@ -151,8 +151,8 @@ def test_a_source_of_no_kind_is_told(named: str, told: str) -> None:
 def test_the_table_is_complete(library: Library) -> None:
     assert library.repository.count("/") == 1
     assert of_field(library.license) == (library.license,)
-    assert library.kernels
-    assert not any(f.startswith("/") or f.endswith("/") for f in library.kernels)
+    assert library.kernels and library.references
+    assert not any(f.startswith("/") or f.endswith("/") for f in (*library.kernels, *library.references))
 
 
 def test_all_libraries_of_the_survey_are_there() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kdata.shards import Manifest, Store
-from sources import libraries
+from sources import each_library
 from sources.collect import KINDS
 from sources.fetch import pypi
 from sources.fetch.texts import SourceError
@@ -83,8 +83,8 @@ def test_a_library_that_cannot_be_had_ends_no_other(tmp_path: Path, capsys: pyte
             raise SourceError("gone: no such repository")
         return [Manifest(f"pairs/{name}", "pairs", "Candidate", 3, 0, {}, [], {}, 0.0)]
 
-    with pytest.raises(SourceError, match=r"^1 of 3 failed: gone;"):
-        libraries.make_each(["one", "gone", "two"], str(tmp_path), make)
+    with pytest.raises(SourceError, match=r"^1 of 3 failed: gone$"):
+        each_library.make_each(["one", "gone", "two"], str(tmp_path), make)
     told = capsys.readouterr()
     assert told.out.splitlines() == ["one: pairs: 3 kept, 0 dropped", "two: pairs: 3 kept, 0 dropped"]
     assert "kdata: gone: no such repository" in told.err.splitlines()

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 import torch
 
+from kdata.verify.candidate import sowing
 from kdata.verify.guards import storage_of
 
 MOST = 4  # pieces of memory that are put back, each by itself; of more half of them at a time
@@ -34,16 +35,11 @@ class Piece:
 Left = list[Piece]  # in the order in which they are found
 
 
-class Calls(Protocol):
-    """The calls of one candidate, one after another."""
-
-    last: Any  # what the last one leaves for the next one; None where it failed
+class Calls(sowing.Calls, Protocol):
+    """Likewise, where tensors may be kept from one to the next."""
 
     def left(self) -> Left:
         """What stands now in tensors that the candidate keeps."""
-
-    def trial(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Call once, and report."""
 
 
 def left(kept: Sequence[torch.Tensor], apart: Sequence[torch.Tensor]) -> Left:

@@ -21,7 +21,7 @@ SOWN = {getattr(torch, name) for name in DTYPES}
 class Calls(Protocol):
     """The calls of one candidate, one after another."""
 
-    last: Any  # what the last one leaves for the next one
+    last: Any  # what the last one leaves for the next one; None where it failed
 
     def trial(self, given: dict[str, Any]) -> dict[str, Any]:
         """Call once, and report."""
