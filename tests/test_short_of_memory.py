@@ -17,13 +17,13 @@ def measured(monkeypatch: pytest.MonkeyPatch, *attempts: RejectedError | None) -
     """The findings, and how many attempts were made; each raises what is given, or nothing."""
     left, found = list(attempts), Findings()
 
-    def attempt(seat: Any, findings: Findings) -> None:
+    def attempt(seat: Any, findings: Findings, grows: Any) -> None:
         if (error := left.pop(0)) is not None:
             raise error
 
     monkeypatch.setattr(judge, "_measure", attempt)
     card = SimpleNamespace(name="a card", uuid="short-of-memory")
-    judge.measure(SimpleNamespace(card=card, close=lambda: None), found)  # type: ignore[arg-type]
+    judge.measure(SimpleNamespace(card=card, close=lambda: None), found, {})  # type: ignore[arg-type]
     return found, len(attempts) - len(left)
 
 

@@ -135,6 +135,17 @@ def unfused(
     return {number: trial for number, (trial, _) in zip(numbers, seen, strict=True)} if right else {}
 
 
+def delayed(
+    candidate: Candidate, expected: Expected, options: Options, numbers: Sequence[int]
+) -> list[tuple[Trial, str]]:  # fmt: skip
+    """These trials with why they fail, where warps wait after barriers (``cuda.delays``); none where it cannot be run.
+
+    Raises:
+        RejectedError: it does not compile so.
+    """
+    return _seen(candidate, expected, replace(options, delayed=True), numbers, False)
+
+
 def _seen(
     candidate: Candidate, expected: Expected, options: Options, numbers: Sequence[int], backwards: bool,
     shown: bool = False,

@@ -29,6 +29,7 @@ from kdata.verify.candidate.source import (
 )
 from kdata.verify.compare import Tensors
 from kdata.verify.compiling import targets
+from kdata.verify.cuda import delays
 from kdata.verify.cuda.text import language_of
 from kdata.verify.expecting import UndecidedError, expect
 from kdata.verify.findings import Findings, Judgement, Launch, RejectedError
@@ -133,7 +134,7 @@ def _judged(task: Task, candidate: Candidate, options: Options, conceded: Conces
                         _aside(candidate, expected, options, found)
                         _beyond_compiled(candidate, expected, options, found)
                     languages.build(candidate, options, found)
-                    gpu_judge.measure(seat, found)
+                    gpu_judge.measure(seat, found, expected.grows)
                     seat.close()  # nothing is on the GPU while it waits
                     witness.note(second, found)
     except RejectedError as rejection:
@@ -236,6 +237,7 @@ def _testify(
     """
     here, found = replace(options, device="cpu", precision="ieee"), Findings()
     if candidate.language != "triton":
+        languages.prepare_delays(candidate, options)
         return witness.Testimony(found, f"{candidate.language} is not interpreted")
 
     def again(number: int) -> bool:
@@ -305,7 +307,7 @@ def _beyond(
 
 
 def _beyond_compiled(candidate: Candidate, expected: Expected, options: Options, found: Findings) -> None:
-    """At trust level, look at sizes beyond the task's where kernels are compiled for the device at hand.
+    """At trust level, look at sizes beyond the task's, and at other turns of its warps, where kernels are compiled.
 
     Raises:
         RejectedError: it is wrong there.
@@ -317,6 +319,8 @@ def _beyond_compiled(candidate: Candidate, expected: Expected, options: Options,
         return found.heard(calls.call(candidate, every, chosen, options, ablate=None, few=few))
 
     compiled.look(candidate, expected, options, run, found)
+    if delays.bears(candidate):
+        delays.look(expected, partial(calls.delayed, candidate, expected, options), found)
 
 
 def _aside(candidate: Candidate, expected: Expected, options: Options, found: Findings) -> None:

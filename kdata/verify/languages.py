@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
+
 from kdata.record import Candidate
 from kdata.verify import reasons
 from kdata.verify.candidate import source
 from kdata.verify.compiling import targets
 from kdata.verify.cuda import candidate as cuda
+from kdata.verify.cuda import delays
 from kdata.verify.cuda import text as cuda_text
 from kdata.verify.findings import Findings, RejectedError
 from kdata.verify.options import Options
@@ -55,6 +59,13 @@ def prepare(candidate: Candidate, options: Options, found: Findings) -> None:
     """
     if candidate.language == CUDA:
         cuda.prepare(candidate, options, found)
+
+
+def prepare_delays(candidate: Candidate, options: Options) -> None:
+    """Compile once more what waits after barriers (``cuda.delays``), while the first is at work."""
+    if options.level == "trust" and delays.bears(candidate):
+        with suppress(RejectedError):  # who asks for it is told
+            cuda.compiled(candidate, replace(options, delayed=True))
 
 
 def build(candidate: Candidate, options: Options, found: Findings) -> None:

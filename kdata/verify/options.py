@@ -50,6 +50,7 @@ class Options:
     gpu_memory: int = 64 << 30  # bytes of the host's memory that it may write to
     precision: Precision = "ieee"
     fused: bool = True  # on a GPU: whether its compiler may fuse products and sums; see Judgement._excuse
+    delayed: bool = False  # on a GPU: whether warps of compiled code wait after barriers; see kdata.verify.cuda.delays
 
     def __post_init__(self) -> None:
         """Refuse what cannot be judged.

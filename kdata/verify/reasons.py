@@ -33,6 +33,7 @@ BRANCH = "wrong in a branch that no trial takes"  # which asks how it is called,
 WRONG_GRADIENT = "wrong gradient"
 RANDOM = "draws random numbers"
 ORDER = "depends on the order of its programs"
+WARPS = "depends on the order of its warps"
 
 # How it was timed
 TIMED_WRONG = "wrong when timed"

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from kdata.verify.cuda import calls as cuda_calls
+from kdata.verify.cuda import delays
 from kdata.verify.cuda import shim as cuda_shim
 
 LIBRARY = "library.so"
@@ -76,15 +77,15 @@ class Toolkit:
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     """Compile and link: the symbols that the candidate's code needs and its kernels, or why not.
 
-    ``payload``: call, cuda, arch, seconds.  The library lies in the scratch folder.  Where there is none: ``refused``,
-    a flag, or ``failed``, the first error.
+    ``payload``: call, cuda, arch, seconds, delayed (see ``cuda.delays``).  The library lies in the scratch folder.
+    Where there is none: ``refused``, a flag, or ``failed``, the first error.
     """
     call, toolkit = cuda_calls.of(payload["call"]), Toolkit(Path(payload["cuda"]), payload["arch"])
     try:
         commands, last = compilations(call, toolkit), linking(call, toolkit)
     except RefusedError as refused:
         return {"refused": str(refused)}
-    lay(call, scratch)
+    lay(call, scratch, payload["delayed"])
     with ThreadPoolExecutor(len(commands)) as threads:
         done = list(threads.map(lambda c: _run(c, scratch, payload["seconds"]), commands))
     done += [_run(last, scratch, payload["seconds"])] if not any(code for code, _ in done) else []
@@ -101,11 +102,12 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     return {"symbols": list(_named(symbols)), "builds": builds}
 
 
-def lay(call: cuda_calls.Call, folder: Path) -> None:
+def lay(call: cuda_calls.Call, folder: Path, delayed: bool = False) -> None:
     """Write the texts as ``load_inline`` does."""
     (folder / "main.cpp").write_text("\n".join(host_text(call)))
     if call.cuda:
         headers = ["#include <torch/types.h>", "#include <cuda.h>", "#include <cuda_runtime.h>"] if call.headers else []
+        headers += [delays.TEXT] if delayed else []
         (folder / "cuda.cu").write_text("\n".join([*headers, *call.cuda]))
         (folder / "shim.cpp").write_text(cuda_shim.TEXT)
 

@@ -60,7 +60,7 @@ class Program:
     operators: tuple[str, ...]  # of torch that its C++ can call beyond what wrappers may leave to it
 
 
-_Key = tuple[str, bool]
+_Key = tuple[str, bool, bool]
 _kept: OrderedDict[_Key, Program | RejectedError] = OrderedDict()
 _turns: defaultdict[_Key, threading.Lock] = defaultdict(threading.Lock)
 _lock = threading.Lock()
@@ -103,8 +103,8 @@ def compiled(candidate: Candidate, options: Options, lenient: bool = False) -> P
     Raises:
         RejectedError: there are none: the text's fault.
     """
-    strict = _kept.get((candidate.id, False))
-    key = candidate.id, lenient and not isinstance(strict, Program)
+    strict = _kept.get((candidate.id, False, options.delayed))
+    key = candidate.id, lenient and not isinstance(strict, Program), options.delayed
     with _lock:
         turn = _turns[key]
     with turn:
@@ -184,7 +184,7 @@ def _compile(candidate: Candidate, options: Options, lenient: bool) -> Program:
         raise RejectedError(objection.reason, objection.detail)
     arch = _arch(calls)
     with ThreadPoolExecutor(len(calls)) as threads:
-        made = list(threads.map(lambda call: _build(call, arch), calls))
+        made = list(threads.map(lambda call: _build(call, arch, options.delayed), calls))
     symbols = [symbol for answer, _ in made for symbol in answer["symbols"]]
     if not lenient and (objection := cuda_symbols.object_to(symbols)):
         raise RejectedError(objection.reason, objection.detail)
@@ -224,14 +224,14 @@ def _arch(calls: Sequence[cuda_calls.Call]) -> str:
     return f"{found}a" if own else found
 
 
-def _build(call: cuda_calls.Call, arch: str) -> tuple[dict[str, Any], bytes]:
+def _build(call: cuda_calls.Call, arch: str, delayed: bool = False) -> tuple[dict[str, Any], bytes]:
     """What the compilers made of one call.
 
     Raises:
         RejectedError: nothing, or something that is not run.
     """
     home = str(toolkit())
-    payload = {"call": asdict(call), "cuda": home, "arch": arch, "seconds": BUSY * SECONDS}
+    payload = {"call": asdict(call), "cuda": home, "arch": arch, "seconds": BUSY * SECONDS, "delayed": delayed}
     try:
         with _compiling, lease(CUDA_HOME=home) as worker:
             answer = worker.call("kdata.verify.cuda.build:answer", payload, BUILDING, fetch=(cuda_build.LIBRARY,))

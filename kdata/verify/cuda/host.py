@@ -79,7 +79,7 @@ class Library:
                  "grid": list(m.grid), "block": list(m.block), "stream": m.stream or 0} for m in made]  # fmt: skip
 
     def refused(self) -> str:
-        """Why CUDA's runtime refused a launch since then; "" where it refused none."""
+        """Why CUDA's runtime refused a launch since then; "" where it refused none, or its code took the error away."""
         said = self._shim.kdata_refused() if self.watched else None
         return said.decode("utf-8", "replace") if said else ""
 

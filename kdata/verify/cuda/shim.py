@@ -2,8 +2,9 @@
 
 The linker's ``--wrap`` sends every call of these functions here, whatever text, macro or template it comes from.  Where
 launches are held back, the runtime is not called and says that all is well: as if kernels returned at once.  Copies to
-the host are counted, for what computes there is no kernel; so are launches that the runtime refused, which nothing else
-may tell of; and the library's own variables can be looked at, for what is kept in them from call to call.
+the host are counted, for what computes there is no kernel; launches that the runtime refused and of which the code has
+not asked are told of, for nothing else may; and the library's own variables can be looked at, for what is kept in them
+from call to call.
 
 Sources: ld(1) ``--wrap``; crt/host_runtime.h and crt/device_functions.h of CUDA 12 and 13.
 """
@@ -143,8 +144,7 @@ __attribute__((visibility("default"))) int kdata_launches(const void** first) {
   return (int)state().launches.size();
 }
 __attribute__((visibility("default"))) const char* kdata_refused() {
-  if (!state().refused) return nullptr;
-  cudaGetLastError();  // else whoever asks next is told, too
+  if (!state().refused || cudaGetLastError() == cudaSuccess) return nullptr;  // its code has asked, and gone on
   return cudaGetErrorString((cudaError_t)state().refused);
 }
 __attribute__((visibility("default"))) size_t kdata_host_bytes() { return state().host_bytes; }

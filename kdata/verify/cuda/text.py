@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 
 from kdata.verify import reasons
 from kdata.verify.candidate.source import LONGEST, MOST_NAMED, Objection, object_to
+from kdata.verify.cuda import delays
 
 LOADER = "load_inline"
 MODULE = "torch.utils.cpp_extension"
@@ -85,6 +86,8 @@ def object_to_sources(sources: Sequence[str]) -> Objection | None:
             return Objection(reasons.BEHIND, f"includes {found[1]}")
         if found := BEHIND.search(STRING.sub('""', text)):
             return Objection(reasons.BEHIND, f"C++: {found[1] or found[2]}"[:200])
+        if found := delays.ASKED.search(text):
+            return Objection(reasons.BEHIND, f"C++: {found[0].strip()}"[:200])
     if not kernel_names(plain):
         return Objection(reasons.NO_KERNEL, "the C++ has no __global__ function")
     return None

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import os
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +31,7 @@ CALL = 60.0  # seconds that anything else may take
 DRAWS = 2  # of inputs whose outputs are compared whole
 WHOLE = 1 << 30  # bytes of output up to which every element is compared; beyond it, this many random runs
 RUNS, RUN = 1024, 4096
+OWN_SIZES = "at its own sizes"
 EVERYTHING = 1 << 60
 CRASHES = {"timeout": reasons.TIMEOUT, "memory": reasons.MEMORY}
 
@@ -56,6 +57,7 @@ class Full:
     bench: Session
     host: Session
     admitted: dict[str, Any]
+    where: str = OWN_SIZES
     trials: list[Trial] = field(default_factory=list)
 
     def ask(self, question: Mapping[str, Any], seconds: float = CALL) -> dict[str, Any]:
@@ -67,10 +69,10 @@ class Full:
         try:
             answer = self.host.ask(question, seconds)
         except JobError as error:
-            raise RejectedError(CRASHES.get(error.reason, reasons.CRASH), f"at its own sizes: {error}") from error
+            raise RejectedError(CRASHES.get(error.reason, reasons.CRASH), f"{self.where}: {error}") from error
         if failed := failure(answer):
             outcome, detail = failed
-            raise RejectedError(OUTCOMES.get(outcome, reasons.RAISES), f"at its own sizes: {detail}")
+            raise RejectedError(OUTCOMES.get(outcome, reasons.RAISES), f"{self.where}: {detail}")
         return answer
 
     def trust(self, question: Mapping[str, Any], seconds: float = CALL) -> dict[str, Any]:
@@ -105,9 +107,9 @@ class Full:
             answer = self.ask({"do": "watch", "seed": seed})
             if called := answer.get("aten"):
                 named = ", ".join(map(str, called)) if isinstance(called, list) else str(called)
-                raise RejectedError(reasons.ATEN, f"at its own sizes: {named[:300]}")
+                raise RejectedError(reasons.ATEN, f"{self.where}: {named[:300]}")
             if not answer.get("launches"):
-                raise RejectedError(reasons.NOT_LAUNCHED, "at its own sizes")
+                raise RejectedError(reasons.NOT_LAUNCHED, self.where)
             self.compare_structure(answer)
             self.trials.append(self.compare(seed))
 
@@ -127,7 +129,7 @@ class Full:
             if any(entry["device"] != "cuda" for entry in theirs.manifest):
                 raise UnequalError(reasons.STRUCTURE, "an output is not on the GPU")
         except UnequalError as unequal:
-            raise RejectedError(unequal.reason, f"at its own sizes: {unequal.detail}") from unequal
+            raise RejectedError(unequal.reason, f"{self.where}: {unequal.detail}") from unequal
         except (LookupError, TypeError, ValueError, AttributeError, StopIteration) as error:
             raise RejectedError(reasons.CRASH, "its process said what makes no sense") from error
 
@@ -149,7 +151,7 @@ class Full:
         outputs = self.trust({**question, "seed": seed, **tolerances}, COMPILING)["outputs"]
         trial = self._trial(seed, outputs, whole)
         if not trial.passed:
-            raise RejectedError(reasons.WRONG, f"at its own sizes: {trial.detail}")
+            raise RejectedError(reasons.WRONG, f"{self.where}: {trial.detail}")
         return trial
 
     def _trial(self, seed: int, outputs: Sequence[Mapping[str, Any]], whole: bool) -> Trial:
@@ -166,9 +168,13 @@ class Full:
         )  # fmt: skip
 
 
+Open = Callable[[Task, str], AbstractContextManager[Full]]  # a task, and how details name its sizes
+
+
 @contextmanager
 def opened(
-    task: Task, mode: str, card: Card, memory: int, host: Session, tf32: bool = False, timed: bool = True
+    task: Task, mode: str, card: Card, memory: int, host: Session, tf32: bool = False, timed: bool = True,
+    where: str = OWN_SIZES,
 ) -> Iterator[Full]:
     """The reference's process beside the candidate's, with the task admitted, and inputs and weights handed over.
 
@@ -193,6 +199,6 @@ def opened(
         if "fault" in admitted:
             raise UnmeasuredError(admitted["fault"][1])
         os.rename(bench.folder / OWN, host.folder / OWN)  # replaces whatever a candidate put there
-        full = Full(bench, host, admitted)
+        full = Full(bench, host, admitted, where)
         full.ask({"do": "own", "given": admitted["given"], "manifest": admitted["manifest"]}, COMPILING)
         yield full

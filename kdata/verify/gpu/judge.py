@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from kdata.record import Candidate
+from kdata.record import Candidate, Task
 from kdata.sandbox.guard import Limits
 from kdata.sandbox.pool import lease
 from kdata.sandbox.session import Session
@@ -18,8 +18,9 @@ from kdata.verify.cuda import candidate as cuda
 from kdata.verify.cuda.symbols import Kernels
 from kdata.verify.expecting import UndecidedError
 from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.gpu import grown
 from kdata.verify.gpu.cards import Card, LostError, borrow, cards, healthy, held, with_memory
-from kdata.verify.gpu.full import COMPILING, UnmeasuredError, failure, opened
+from kdata.verify.gpu.full import COMPILING, OWN_SIZES, Full, UnmeasuredError, failure, opened
 from kdata.verify.options import Options
 from kdata.verify.scratch import GIVEN, RETURNED, VALUE
 from kdata.verify.timing import compiled
@@ -164,8 +165,10 @@ def seated(candidate: Candidate, mode: str, options: Options, found: Findings) -
             found.guards = seat.guards or found.guards
 
 
-def measure(seat: Seat, found: Findings) -> None:
-    """Run a candidate at its task's own sizes, and time it. What cannot be measured is noted, with why.
+def measure(seat: Seat, found: Findings, grows: Mapping[str, int]) -> None:
+    """Run a candidate at its task's own sizes and beyond, and time it. What cannot be measured is noted, with why.
+
+    ``grows``: the sizes that may vary, with the task's own values.
 
     Raises:
         RejectedError: it is wrong there, or its timing is.
@@ -178,7 +181,7 @@ def measure(seat: Seat, found: Findings) -> None:
     with _watched(seat.card):
         try:
             with held(seat.card, alone=False, what="memory"):
-                _measure(seat, found)
+                _measure(seat, found, grows)
             return
         except UnmeasuredError as why:
             if "out of memory" not in str(why):
@@ -191,7 +194,7 @@ def measure(seat: Seat, found: Findings) -> None:
         seat.close()
         try:
             with held(seat.card, alone=True, what="memory"):
-                _measure(seat, found)
+                _measure(seat, found, grows)
         except UnmeasuredError as why:
             found.check("measured", False, str(why)[:300])
         except RejectedError as rejection:
@@ -200,34 +203,46 @@ def measure(seat: Seat, found: Findings) -> None:
             raise UndecidedError(reasons.SHORT, rejection.detail) from rejection
 
 
-def _measure(seat: Seat, found: Findings) -> None:
+def _measure(seat: Seat, found: Findings, grows: Mapping[str, int]) -> None:
+    task, memory, options = seat.candidate.task, seat.options.gpu_memory, seat.options
+
+    def open_at(sized: Task, where: str) -> AbstractContextManager[Full]:
+        timed = options.timed and where == OWN_SIZES
+        return opened(sized, seat.mode, seat.card, memory, seat.open(), options.tf32, timed, where)
+
+    with open_at(task, OWN_SIZES) as full:
+        _own_sizes(seat, full, found)
+    if options.level == "trust":
+        with held(seat.card, alone=False):
+            grown.look(task, grows, full, open_at, found)
+
+
+def _own_sizes(seat: Seat, full: Full, found: Findings) -> None:
     card, options = seat.card, seat.options
-    task, memory = seat.candidate.task, options.gpu_memory
-    with opened(task, seat.mode, card, memory, seat.open(), options.tf32, options.timed) as full:
-        with held(card, alone=False):
-            try:
-                full.check(thorough=options.level == "trust" and not found.unfused)
-            finally:
-                found.trials += full.trials
-            if native := _native(seat):
-                cuda.look(full, native)
-                cuda.follow(full, found)
-            found.check(ANSWERED, True, f"{len(full.trials)} draws")
-            if not options.timed:
-                return
-            timer = Timer(full, card, Plan(baselines=options.baselines), options.tf32)
-            name = compiled.key(seat.candidate.task, seat.mode, options.tf32, options.baselines, full.admitted)
-            with compiled.kept(full, name) as lost:
-                timer.prepare()
-            if lost:
-                found.check("kept", False, lost)
-        with held(card, alone=True):
-            own = native or kernel_names(seat.candidate.source)
-            found.timing = timer.run(own)
-        timer.object_to(found.timing, own)
-        if native:  # code that counts its calls out of sight may do other things by now
+    with held(card, alone=False):
+        try:
+            full.check(thorough=options.level == "trust" and not found.unfused)
+        finally:
+            found.trials += full.trials
+        if native := _native(seat):
             cuda.look(full, native)
-        found.check("timed", True, found.timing.label)
+            cuda.follow(full, found)
+        found.check(ANSWERED, True, f"{len(full.trials)} draws")
+        if not options.timed:
+            return
+        timer = Timer(full, card, Plan(baselines=options.baselines), options.tf32)
+        name = compiled.key(seat.candidate.task, seat.mode, options.tf32, options.baselines, full.admitted)
+        with compiled.kept(full, name) as lost:
+            timer.prepare()
+        if lost:
+            found.check("kept", False, lost)
+    with held(card, alone=True):
+        own = native or kernel_names(seat.candidate.source)
+        found.timing = timer.run(own)
+    timer.object_to(found.timing, own)
+    if native:  # code that counts its calls out of sight may do other things by now
+        cuda.look(full, native)
+    found.check("timed", True, found.timing.label)
 
 
 def _native(seat: Seat) -> Kernels | None:

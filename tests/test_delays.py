@@ -1,0 +1,112 @@
+"""Where warps of compiled code wait after barriers, and where a task's sizes are doubled: what is made of what is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kdata.record import Origin, Task, Trial
+from kdata.verify import reasons
+from kdata.verify.cuda import delays
+from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.gpu import grown
+from kdata.verify.gpu.full import UnmeasuredError
+from kdata.verify.trial import Expected
+
+TRIALS = [{"variant": 0}, {"variant": 0}, {"variant": 1}, {"variant": 2}]
+KINDS = [{"kind": "base"}, {"kind": "odd"}, {"kind": "beyond"}]
+TEXT = "def get_inputs():\n    return [torch.randn(48, 32)]\n\n\ndef get_init_inputs():\n    return []\n"
+TASK = Task.make(TEXT, "Model", Origin("local", "tests", "", "t"))
+ROWS, COLUMNS = "get_inputs[0]", "get_inputs[1]"
+
+
+def trial(detail: str = "") -> Trial:
+    return Trial("rows=3", "", 1, "float32", 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, not detail, detail)
+
+
+def looked(*failures: str) -> tuple[list[int], Findings]:
+    """Which trials were run, and what was found where each fails so."""
+    expected = Expected({"mode": "eval", "trials": TRIALS, "variants": KINDS, "manifest": [], "otherwise": [], "own": None,
+                         "unused": [], "base": {}, "grows": {}, "given": [], "kept": [], "asked": []}, b"", b"")  # fmt: skip
+    asked: list[int] = []
+
+    def see(numbers: Sequence[int]) -> list[tuple[Trial, str]]:
+        asked.extend(numbers)
+        return [(trial("far off" if reason else ""), reason) for reason in failures]
+
+    found = Findings()
+    delays.look(expected, see, found)
+    return asked, found
+
+
+def test_one_trial_of_each_kind_is_run_where_warps_wait() -> None:
+    asked, found = looked("", "")
+    assert asked == [0, 2]
+    assert [(c.name, c.passed) for c in found.checks] == [(delays.CHECK, True)]
+
+
+def test_who_is_wrong_where_warps_wait_is_rejected_and_who_does_not_answer_is_not() -> None:
+    with pytest.raises(RejectedError) as caught:
+        looked("", reasons.WRONG)
+    assert caught.value.reason == reasons.WARPS
+    assert "rows=3: far off" in caught.value.detail
+    assert not looked()[1].checks[0].passed
+    assert looked(reasons.RAISES)[1].checks[0].passed
+
+
+def doubled(*ends: Exception | None, moved: int = 1, grows: dict[str, int] | None = None) -> tuple[list[str], Findings]:
+    """The texts of the tasks that were opened, and what was found; each ends so."""
+    texts: list[str] = []
+    left = list(ends)
+
+    def open_at(task: Task, where: str) -> AbstractContextManager[Any]:
+        @contextmanager
+        def opened() -> Iterator[Any]:
+            texts.append(task.source)
+            error = left.pop(0)
+            yield SimpleNamespace(check=_raising(error), trials=[SimpleNamespace(shapes="float32[96, 64]")])
+
+        return opened()
+
+    own = SimpleNamespace(admitted={"read": moved, "written": 0, "flops": 0})
+    found = Findings()
+    known = {ROWS: 48, COLUMNS: 32} if grows is None else grows
+    grown.look(TASK, known, own, open_at, found)  # type: ignore[arg-type]
+    return texts, found
+
+
+def _raising(error: Exception | None) -> Callable[..., None]:
+    def check(draws: int) -> None:
+        if error is not None:
+            raise error
+
+    return check
+
+
+def test_all_that_may_vary_is_doubled_if_that_costs_little() -> None:
+    texts, found = doubled(None)
+    assert "randn(96, 64)" in texts[0]
+    assert found.checks[0].passed
+    assert "randn(96, 32)" in doubled(None, moved=grown.MOST_BYTES)[0][0]
+
+
+def test_where_a_reference_does_not_run_less_is_doubled() -> None:
+    texts, found = doubled(UnmeasuredError("the task cannot be run"), None)
+    assert "randn(96, 32)" in texts[1]
+    assert found.checks[0].passed
+    assert not doubled(UnmeasuredError("no"), UnmeasuredError("no"))[1].checks[0].passed
+    assert not doubled(grows={})[1].checks[0].passed
+
+
+def test_who_refuses_larger_sizes_is_told_from_who_is_wrong_there() -> None:
+    assert doubled(RejectedError(reasons.RAISES, "too many rows"))[1].checks[0].passed
+    with pytest.raises(RejectedError) as caught:
+        doubled(RejectedError(reasons.WRONG, "far off"))
+    assert caught.value.reason == reasons.WRONG_LARGE
+    with pytest.raises(RejectedError) as caught:
+        doubled(RejectedError(reasons.RAISES, "CUDA error: an illegal memory access was encountered"))
+    assert caught.value.reason == reasons.RAISES
