@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("add", add); m.def("fetch", fet
 CUDA = """
 #include <cuda_runtime.h>
 #define KERNEL __global__
-template <typename T> KERNEL void add_kernel(T* y, T by) { __shared__ T s[32]; s[threadIdx.x] = by; *y += s[0]; }
+template <typename T> KERNEL void add_kernel(T* y, T by) { __shared__ T s[32]; s[threadIdx.x] = by; __syncthreads(); *y += s[0]; }
 namespace inner { __global__ void other() {} }
 long add(long address, int n) {
   if (n) add_kernel<float><<<n, 32>>>((float*)address, 1.0f);
@@ -315,7 +316,7 @@ def test_other_languages_are_not_judged() -> None:
 
 
 @pytest.fixture(scope="module")
-def built() -> tuple[dict[str, Any], bytes]:
+def built() -> tuple[dict[str, Any], Mapping[str, bytes]]:
     return cuda._build(cuda_calls.read(**ARGUMENTS), "90")
 
 
@@ -352,9 +353,20 @@ def _library(folder: Path, function: str) -> Path:
 
 
 @WITH_NVCC
-def test_compilers_run_in_the_sandbox(built: tuple[dict[str, Any], bytes]) -> None:
-    answer, library = built
-    assert library.startswith(b"\x7fELF")
+def test_where_warps_wait_the_part_of_the_host_is_not_compiled_again(
+    built: tuple[dict[str, Any], Mapping[str, bytes]],
+) -> None:
+    answer, files = built
+    waits, others = cuda._build(cuda_calls.read(**ARGUMENTS), "90", files[cuda_build.HOST_OBJECT])
+    assert [b["kernel"] for b in waits["builds"]] == [b["kernel"] for b in answer["builds"]]
+    assert others[cuda_build.HOST_OBJECT] == files[cuda_build.HOST_OBJECT]
+    assert others[cuda_build.LIBRARY] != files[cuda_build.LIBRARY]
+
+
+@WITH_NVCC
+def test_compilers_run_in_the_sandbox(built: tuple[dict[str, Any], Mapping[str, bytes]]) -> None:
+    answer, files = built
+    assert files[cuda_build.LIBRARY].startswith(b"\x7fELF")
     kernels = {b["kernel"]: b for b in answer["builds"]}
     assert set(kernels) == {"void add_kernel<float>(float*, float)", "inner::other()"}
     assert kernels["void add_kernel<float>(float*, float)"]["shared"] == 128
@@ -382,9 +394,11 @@ def test_what_does_not_compile_is_rejected_with_the_first_error() -> None:
 
 
 @WITH_NVCC
-def test_launches_are_noted_and_held_back_and_what_a_library_keeps_is_seen(built: tuple[dict[str, Any], bytes]) -> None:
+def test_launches_are_noted_and_held_back_and_what_a_library_keeps_is_seen(
+    built: tuple[dict[str, Any], Mapping[str, bytes]],
+) -> None:
     home, key = cuda.toolkit(), cuda_calls.read(**ARGUMENTS).key
-    files = {LIBRARIES: json.dumps({key: "0.so"}).encode(), "0.so": built[1]}
+    files = {LIBRARIES: json.dumps({key: "0.so"}).encode(), "0.so": built[1][cuda_build.LIBRARY]}
     path = f"{ROOT}{os.pathsep}{ROOT / 'tests'}"
     with lease("torch", PYTHONPATH=path, LD_LIBRARY_PATH=f"{home}/lib64:{home}/lib") as worker:
         found = worker.call("cuda_jobs:look", ARGUMENTS, Limits(wall=60, cpu=60), files).value

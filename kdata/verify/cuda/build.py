@@ -21,7 +21,7 @@ from kdata.verify.cuda import calls as cuda_calls
 from kdata.verify.cuda import delays
 from kdata.verify.cuda import shim as cuda_shim
 
-LIBRARY = "library.so"
+LIBRARY, HOST_OBJECT = "library.so", "main.o"
 NAME = "kdata_candidate"  # of the module
 LONGEST = 1 << 18  # bytes of a compiler's log that are read
 SYMBOLS = 1 << 23  # bytes of all that code needs
@@ -77,8 +77,8 @@ class Toolkit:
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     """Compile and link: the symbols that the candidate's code needs and its kernels, or why not.
 
-    ``payload``: call, cuda, arch, seconds, delayed (see ``cuda.delays``).  The library lies in the scratch folder.
-    Where there is none: ``refused``, a flag, or ``failed``, the first error.
+    ``payload``: call, cuda, arch, seconds, delayed (see ``cuda.delays``: there the host's part is compiled already).
+    The library lies in the scratch folder.  Where there is none: ``refused``, a flag, or ``failed``, the first error.
     """
     call, toolkit = cuda_calls.of(payload["call"]), Toolkit(Path(payload["cuda"]), payload["arch"])
     try:
@@ -86,12 +86,13 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     except RefusedError as refused:
         return {"refused": str(refused)}
     lay(call, scratch, payload["delayed"])
-    with ThreadPoolExecutor(len(commands)) as threads:
+    commands = commands[1:] if payload["delayed"] else commands
+    with ThreadPoolExecutor(max(1, len(commands))) as threads:
         done = list(threads.map(lambda c: _run(c, scratch, payload["seconds"]), commands))
     done += [_run(last, scratch, payload["seconds"])] if not any(code for code, _ in done) else []
     if failed := [log for code, log in done if code]:
         return {"failed": first_error(failed[0])}
-    objects = [f"{name}.o" for name in (["main", "cuda"] if call.cuda else ["main"])]
+    objects = [HOST_OBJECT, *(["cuda.o"] if call.cuda else [])]
     listed = ["nm", "--undefined-only", "--no-sort", "--demangle", *objects]
     code, symbols = _run(listed, scratch, payload["seconds"], SYMBOLS + 1)
     if code or len(symbols.encode()) > SYMBOLS:
@@ -134,7 +135,7 @@ def compilations(call: cuda_calls.Call, toolkit: Toolkit) -> list[list[str]]:
     common = [f"-DTORCH_EXTENSION_NAME={NAME}", "-DTORCH_API_INCLUDE_EXTENSION_H"]
     common += [part for path in includes(toolkit.cuda) for part in ("-isystem", path)]
     own = list(allowed(call.cflags, HOST))
-    made = [["g++", "-c", "main.cpp", "-o", "main.o", *common, "-fPIC", "-std=c++20", *own]]
+    made = [["g++", "-c", "main.cpp", "-o", HOST_OBJECT, *common, "-fPIC", "-std=c++20", *own]]
     if call.cuda:
         code = f"-gencode=arch=compute_{toolkit.arch},code=[sm_{toolkit.arch},compute_{toolkit.arch}]"
         device = [f"-D{name}" for name in DEFINED] + ["--expt-relaxed-constexpr", code, "-Xcompiler", "-fPIC"]
@@ -159,7 +160,7 @@ def linking(call: cuda_calls.Call, toolkit: Toolkit) -> list[str]:
     place = _torch() / "lib"
     libraries = ["c10", "c10_cuda", "torch_cpu", "torch_cuda", "torch", "torch_python"]
     present = [f"-l{name}" for name in libraries if (place / f"lib{name}.so").exists()]
-    objects = ["main.o", *(["cuda.o", "shim.o"] if call.cuda else [])]
+    objects = [HOST_OBJECT, *(["cuda.o", "shim.o"] if call.cuda else [])]
     wrapped = [f"-Wl,--wrap={name}" for name in cuda_shim.WRAPPED] if call.cuda else []
     runtime = [part for name in ("lib64", "lib") if (toolkit.cuda / name).is_dir()
                for part in (f"-L{toolkit.cuda / name}",)]  # fmt: skip

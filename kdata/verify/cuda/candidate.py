@@ -16,9 +16,9 @@ import shutil
 import subprocess
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,7 @@ class Program:
 
     source: str  # its Python
     libraries: tuple[tuple[str, bytes], ...]  # by the key of the call that asked for each
+    hosts: dict[str, bytes]  # by the same key: what its host code alone was compiled to
     builds: tuple[Build, ...]
     kernels: cuda_symbols.Kernels
     compilers: tuple[str, ...]  # with versions
@@ -183,17 +184,19 @@ def _compile(candidate: Candidate, options: Options, lenient: bool) -> Program:
     if not lenient and (objection := object_to_sources([text for call in calls for text in call.sources])):
         raise RejectedError(objection.reason, objection.detail)
     arch = _arch(calls)
+    hosts = compiled(candidate, replace(options, delayed=False), lenient).hosts if options.delayed else {}
     with ThreadPoolExecutor(len(calls)) as threads:
-        made = list(threads.map(lambda call: _build(call, arch, options.delayed), calls))
+        made = list(threads.map(lambda call: _build(call, arch, hosts.get(call.key)), calls))
     symbols = [symbol for answer, _ in made for symbol in answer["symbols"]]
     if not lenient and (objection := cuda_symbols.object_to(symbols)):
         raise RejectedError(objection.reason, objection.detail)
     builds = tuple(Build(cuda_symbols.base(b["kernel"]), b["target"], b["registers"], b["spills"], b["shared"])
                    for answer, _ in made for b in answer["builds"])  # fmt: skip
     kernels = cuda_symbols.Kernels([b["kernel"] for answer, _ in made for b in answer["builds"]])
-    libraries = tuple((call.key, data) for call, (_, data) in zip(calls, made, strict=True))
+    libraries = tuple((call.key, files[cuda_build.LIBRARY]) for call, (_, files) in zip(calls, made, strict=True))
+    hosts = {call.key: files[cuda_build.HOST_OBJECT] for call, (_, files) in zip(calls, made, strict=True)}
     calls_torch = tuple(cuda_symbols.computes(symbols))
-    return Program(python, libraries, builds, kernels, compilers(), calls_torch)
+    return Program(python, libraries, hosts, builds, kernels, compilers(), calls_torch)
 
 
 def _gather(candidate: Candidate, python: str, options: Options) -> list[cuda_calls.Call]:
@@ -224,26 +227,28 @@ def _arch(calls: Sequence[cuda_calls.Call]) -> str:
     return f"{found}a" if own else found
 
 
-def _build(call: cuda_calls.Call, arch: str, delayed: bool = False) -> tuple[dict[str, Any], bytes]:
-    """What the compilers made of one call.
+def _build(call: cuda_calls.Call, arch: str, host: bytes | None = None) -> tuple[dict[str, Any], Mapping[str, bytes]]:
+    """What the compilers made of one call. ``host``: its host code's part, where that of the device is to wait.
 
     Raises:
         RejectedError: nothing, or something that is not run.
     """
     home = str(toolkit())
-    payload = {"call": asdict(call), "cuda": home, "arch": arch, "seconds": BUSY * SECONDS, "delayed": delayed}
+    payload = {"call": asdict(call), "cuda": home, "arch": arch, "seconds": BUSY * SECONDS, "delayed": host is not None}
+    given = {} if host is None else {cuda_build.HOST_OBJECT: host}
+    made = (cuda_build.LIBRARY, cuda_build.HOST_OBJECT)
     try:
         with _compiling, lease(CUDA_HOME=home) as worker:
-            answer = worker.call("kdata.verify.cuda.build:answer", payload, BUILDING, fetch=(cuda_build.LIBRARY,))
+            answer = worker.call("kdata.verify.cuda.build:answer", payload, BUILDING, given, fetch=made)
     except JobError as error:
         raise RejectedError(f"{reasons.NO_COMPILE} sm_{arch}", f"the compiler's process ended with {error}") from error
     if "refused" in answer.value:
         flag = str(answer.value["refused"])
         library = cuda_symbols.LIBRARIES.search(flag)
         raise RejectedError(reasons.ATEN if library else reasons.BEHIND, f"compiler option {flag}"[:200])
-    if "failed" in answer.value or cuda_build.LIBRARY not in answer.files:
+    if "failed" in answer.value or set(made) - answer.files.keys():
         raise RejectedError(f"{reasons.NO_COMPILE} sm_{arch}", str(answer.value.get("failed", "nothing was linked")))
-    return answer.value, answer.files[cuda_build.LIBRARY]
+    return answer.value, answer.files
 
 
 def _said(command: Sequence[str]) -> str:

@@ -173,7 +173,13 @@ Open = Callable[[Task, str], AbstractContextManager[Full]]  # a task, and how de
 
 @contextmanager
 def opened(
-    task: Task, mode: str, card: Card, memory: int, host: Session, tf32: bool = False, timed: bool = True,
+    task: Task,
+    mode: str,
+    card: Card,
+    memory: int,
+    host: Session,
+    tf32: bool = False,
+    timed: bool = True,
     where: str = OWN_SIZES,
 ) -> Iterator[Full]:
     """The reference's process beside the candidate's, with the task admitted, and inputs and weights handed over.
