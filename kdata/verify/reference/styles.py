@@ -62,7 +62,7 @@ DETAILS = {
     "lone": "integers among the inputs that all are one which the reference asks about, but for one",
     "alike": "rows of one input that are multiples of another's", "twins": "the largest of each row twice",
     "sure": "scores that are largest for their targets", "uneven": "sequences as long as there is room",
-    "graded": "rows that go from far one way to as far the other", "coupled": "rows of weights that are equal",
+    "graded": "rows that go one way, one of them far", "coupled": "rows of weights that are equal",
     "single": "a last dimension of one",
     "cancelling": "whole numbers in half precision that are large and cancel, or whose products are",
     "balanced": "whole numbers in half precision that cancel where they are looked up, or added up behind a product",
