@@ -48,6 +48,7 @@ CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strid
           **{style: DETAILS[style] for style in GRADIENTS},
           "grouped": "holds where integers that the task sorts are not",
           "ignored": "leaves out targets that torch ignores by default",
+          "wrapped": "takes places that count from the end",
           ARGUMENT: "follows other arguments of its constructor",
           NUMBER: "follows other numbers among its inputs",
           STEPPED: "steps where the reference does, with other arguments",

@@ -42,6 +42,7 @@ DETAILS = {
     "unread": "infinities and large numbers among the inputs where a mask leaves them out",
     "signed": "some inputs centred on zero that the task draws above it",
     "ignored": "targets that do not count by torch's default", "elsewhere": "inputs of another shape",
+    "wrapped": "places that count from the end",
     "argument": "constructed with other arguments", "number": "called with other numbers",
     STEPPED: "constructed with powers of two, and inputs at which the reference steps",
     COUNTED: "called with numbers that its kernels name",
