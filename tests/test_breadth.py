@@ -139,6 +139,15 @@ def test_of_several_inputs_any_two_are_unlike_in_memory() -> None:
     assert draw("pairs", given[:3], generator()) is None
 
 
+def test_rows_of_heads_are_whole_and_lie_in_another_order() -> None:
+    given = [torch.randn(2, 3, 4, 8, generator=generator()), torch.randn(3, 4, generator=generator())]
+    made = draw("rearranged", given, generator())
+    assert made is not None and made[1] is given[1]
+    assert torch.equal(made[0], given[0])
+    assert made[0].stride() == (96, 8, 24, 1)
+    assert draw("rearranged", given[1:], generator()) is None
+
+
 def test_styles_that_do_not_apply_draw_nothing() -> None:
     assert draw("strided", [torch.randn(5)], generator()) is None
     assert draw("nonfinite", [torch.randn(3)], generator()) is None

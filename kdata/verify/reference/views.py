@@ -1,4 +1,7 @@
-"""The same values in other memory: transposed views, and parts of wider rows. In the reference's child only."""
+"""The same values in other memory: transposed views, rows in another order, parts of wider ones.
+
+In the reference's child only.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,21 @@ def sliced(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
         leaves[place] = _part(leaves[place], gap)
     views: list[Any] = tree_unflatten(leaves, form)
     return None if _layouts(views) == _layouts(inputs) else views
+
+
+def rearranged(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
+    """All inputs as views whose rows are whole and lie in another order, as those of heads do; None where none can be.
+
+    Who takes the distance of two rows from the last but one dimension goes on with it from head to head.
+    """
+    views = tree_map(lambda t: _rearranged(t) if computes(t) and t.ndim > 2 else t, inputs)
+    changed: list[Any] | None = None if _layouts(views) == _layouts(inputs) else views
+    return changed
+
+
+def _rearranged(tensor: torch.Tensor) -> torch.Tensor:
+    """The same values in memory whose two dimensions before the last one are swapped."""
+    return tensor.transpose(-3, -2).contiguous().transpose(-3, -2)
 
 
 def _part(tensor: torch.Tensor, gap: int) -> torch.Tensor:
