@@ -44,6 +44,7 @@ ARGUMENT, NUMBER = "argument", "number"
 CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strided": "holds for transposed views",
           "beside": "holds for transposed views beside plain inputs", "pairs": "holds for two transposed views",
           "sliced": "holds for parts of wider rows", "rearranged": "holds for rows that lie in another order",
+          "spaced": "holds for columns, of integers too",
           "nonfinite": "spreads NaN and infinity as the reference does",
           **{style: DETAILS[style] for style in GRADIENTS},
           "grouped": "holds where integers that the task sorts are not",

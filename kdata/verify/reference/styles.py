@@ -23,6 +23,7 @@ DETAILS = {
     "deep": "inputs below zero by 100 000 times their size", "steep": "inputs above zero by 100 000 times their size",
     "strided": "inputs that are transposed views", "pairs": "two inputs that are transposed views",
     "sliced": "inputs that are parts of wider rows", "rearranged": "inputs whose rows lie in another order",
+    "spaced": "inputs that are columns",
     "beside": "inputs of which every other one is a transposed view",
     "nonfinite": "NaN and infinities among the inputs",
     "float16": "in float16", "bfloat16": "in bfloat16", "gradient": "gradients",
@@ -110,7 +111,7 @@ GRADIENTS = ("gradient", "summed", "frozen", "earlier", STRETCHED, "turned", "so
 RAISED = ("lifted", "raised")
 AGED = ("aged", "oldest")  # see kdata.verify.reference.aging
 FAINT = ("faint", "dim", "hollow", "void")  # where something is divided by it, what is added to that counts
-VIEWS = ("strided", "beside", "pairs", "sliced", "rearranged")  # which differ in memory only
+VIEWS = ("strided", "beside", "pairs", "sliced", "rearranged", "spaced")  # which differ in memory only
 REACHING = ("magnitudes", "farthest", "nearest", "weights", "grown")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.
 CONDITIONED = ("wide", "offset", "moved", "corners", "huge", "below", "above", "deep", "steep", "ends", STRETCHED,

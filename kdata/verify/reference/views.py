@@ -54,6 +54,16 @@ def _rearranged(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.transpose(-3, -2).contiguous().transpose(-3, -2)
 
 
+def spaced(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
+    """All inputs, integers and single rows too, as columns of something wider; None where none has two elements."""
+    places = [n for n, t in enumerate(tree_leaves(inputs)) if isinstance(t, torch.Tensor) and t.numel() > 1]
+    leaves, form = tree_flatten(inputs)
+    for place in places:
+        leaves[place] = torch.stack([leaves[place], leaves[place].flatten().roll(1).view_as(leaves[place])], -1)[..., 0]
+    views: list[Any] = tree_unflatten(leaves, form)
+    return views if places else None
+
+
 def _part(tensor: torch.Tensor, gap: int) -> torch.Tensor:
     """The same values where so many other elements follow each row."""
     wide = torch.cat([tensor, tensor[..., :1].expand(*tensor.shape[:-1], gap)], -1)
