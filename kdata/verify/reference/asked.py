@@ -159,7 +159,7 @@ def negated(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
 
 
 def wrapped(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
-    """For each input of integers that are places: half of them count from the end, where a table is of that size."""
+    """For each input of integers that may be places: half of them as far from the end, whatever the table's size."""
     for place, leaf in enumerate(tree_leaves(inputs)):
         if integral(leaf) and leaf.dtype.is_signed and leaf.numel() and int(leaf.min()) >= 0:
             back = torch.rand(leaf.shape, generator=generator) < 0.5
