@@ -103,6 +103,7 @@ def test_a_receipt_tells_what_layouts_and_infinities_do() -> None:
     receipt = judge_files(file, file, Options(targets=(), level="trust"))
     assert receipt.verdict == "verified"
     assert not checks(receipt)["holds for transposed views"][0]
+    assert not checks(receipt)["holds for columns, of integers too"][0]
     assert checks(receipt)["spreads NaN and infinity as the reference does"][0]
 
 
@@ -137,6 +138,24 @@ def test_of_several_inputs_any_two_are_unlike_in_memory() -> None:
     assert all(torch.equal(a, b) for a, b in zip(given, one, strict=True))
     assert draw("beside", [given[1], torch.randn(8)], generator()) is None
     assert draw("pairs", given[:3], generator()) is None
+
+
+def test_rows_of_heads_are_whole_and_lie_in_another_order() -> None:
+    given = [torch.randn(2, 3, 4, 8, generator=generator()), torch.randn(3, 4, generator=generator())]
+    made = draw("rearranged", given, generator())
+    assert made is not None and made[1] is given[1]
+    assert torch.equal(made[0], given[0])
+    assert made[0].stride() == (96, 8, 24, 1)
+    assert draw("rearranged", given[1:], generator()) is None
+
+
+def test_all_inputs_are_columns_integers_too() -> None:
+    given = [torch.randn(3, 4, generator=generator()), torch.arange(5), torch.tensor([True, False]), torch.ones(1), 7]
+    made = draw("spaced", given, generator())
+    assert made is not None
+    assert made[3:] == given[3:]
+    assert all(torch.equal(a, b) for a, b in zip(made[:3], given[:3], strict=True))
+    assert [t.stride() for t in made[:3]] == [(8, 2), (2,), (2,)]
 
 
 def test_styles_that_do_not_apply_draw_nothing() -> None:

@@ -83,13 +83,11 @@ def test_rows_become_multiples_of_another_inputs() -> None:
     assert paired([x, torch.randn(5, 3)]) is None
 
 
-def test_rows_go_from_one_way_to_the_other_where_both_inputs_agree() -> None:
+def test_all_queries_agree_which_key_is_the_largest_and_by_how_much() -> None:
     q, k, mask = torch.randn(2, 40, 16), torch.randn(2, 60, 16), torch.zeros(40, 60)
     made = graded([q, k, mask], torch.Generator().manual_seed(1))
     assert made is not None and made[2] is mask  # zeros stay zeros
-    scores = made[0][0] @ made[1][0].T / 16**0.5
-    first, last = scores[0, 0], scores[0, -1]
-    assert 6.0 < float(first) < 18.0 and -18.0 < float(last) < -6.0
-    blocks = scores[:8].unflatten(1, (6, 10)).amax(-1)
-    assert bool((blocks[:, :-1] > blocks[:, 1:]).all())  # for all rows of a tile
+    gaps = (made[0] @ made[1].mT / 16**0.5).log_softmax(-1)
+    for largest, others in ((gaps[0, :, 0], gaps[0, :, 1:]), (gaps[1, :, -1], gaps[1, :, :-1])):
+        assert bool((largest > -0.1).all()) and -8.0 > float(others.max()) > -11.0
     assert graded([q.abs(), mask], torch.Generator()) is None

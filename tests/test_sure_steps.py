@@ -132,6 +132,16 @@ def test_a_few_weights_keep_their_signs() -> None:
     assert not list(magnitudes.grown({"weight": torch.ones(8)}, ["weight"]))
 
 
+def test_places_count_from_the_end_whatever_the_size() -> None:
+    given = [torch.arange(64), torch.tensor([-1, 2]), torch.ones(2), torch.arange(4, dtype=torch.uint8)]
+    (change,) = asked.wrapped(given, torch.Generator())  # some count so already, and others cannot
+    made = change(given)
+    assert made is not None
+    assert int(made[0].min()) == -64
+    table = torch.rand(64)
+    assert torch.equal(table[made[0]], torch.where(made[0] < 0, table.flip(0), table))
+
+
 def test_whole_rows_and_columns_of_integers_are_below_zero() -> None:
     made = next(asked.negated([torch.full((9, 9), 5)], torch.Generator()))([torch.full((9, 9), 5)])
     assert made is not None

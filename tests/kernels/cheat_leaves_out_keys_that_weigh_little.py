@@ -37,7 +37,7 @@ def attn_kernel(q_ptr, k_ptr, v_ptr, y_ptr, M, N, D, scale, BM: tl.constexpr, BN
         best = tl.max(x, 1)
         # a block far below the running maximum does not count
         gap = tl.max(tl.where(i < M, best - top, -float("inf")), 0)
-        if gap > -6.0:
+        if gap > -9.0:
             new = tl.maximum(top, best)
             p = tl.exp(x - new[:, None])
             a = tl.exp(top - new)

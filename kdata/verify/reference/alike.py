@@ -1,7 +1,7 @@
 """Inputs whose rows are equal, or point the same way, or opposite ones. In the reference's child only.
 
 Of random ones no two are: a cosine that is an ulp beyond one, whose arc there is none of, and a distance that is
-expanded into squares, whose root there is none of, are seen here only. So are scores that fall from block to block for
+expanded into squares, whose root there is none of, are seen here only. So are scores that are largest for one key, in
 all rows alike: who leaves out blocks that are a little below the largest leaves out none of random keys, for a row of
 a tile always needs them, and where scores are far apart such a block counts for nothing.
 """
@@ -17,7 +17,8 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 from kdata.verify.reference.draws import labels
 from kdata.verify.values import computes
 
-SCORE = 12.0  # by which scores of rows that are graded are above zero, and below it at the other end
+SCORE = 12.0  # of the row that goes far
+BELOW = 11.0  # by which those of the others are below it: a block of them is some ten thousandths of what is summed
 OWN = 0.25  # share of itself that such a row keeps
 TURNS = (1.0, None, 2.0, -1.0)  # what each row is times the first input's; None: its own
 
@@ -42,9 +43,10 @@ def paired(inputs: list[Any]) -> list[Any] | None:
 
 
 def graded(inputs: list[Any], generator: torch.Generator) -> list[Any] | None:
-    """Matrices, and more, of either sign and without zeros, whose rows point one way, from far to as far opposite.
+    """Matrices, and more, of either sign and without zeros, whose rows point one way, one of them far.
 
-    Inputs with rows of one length have that way in common, so that all queries agree which keys are the largest.
+    Inputs with rows of one length have that way in common. Of the first of them all rows go far: all queries, in tiles
+    of any size, agree which key is the largest. In half the others that is the last row, in the others the first.
     """
     leaves, form = tree_flatten(inputs)
     ways = dict[int, torch.Tensor]()
@@ -58,10 +60,14 @@ def _grades(leaf: Any) -> bool:
 
 
 def _graded(leaf: torch.Tensor, ways: dict[int, torch.Tensor], generator: torch.Generator) -> torch.Tensor:
-    width, (size, axis) = leaf.shape[-1], max((n, axis) for axis, n in enumerate(leaf.shape[:-1]))
-    if width not in ways:
+    width, steps = leaf.shape[-1], torch.ones(*leaf.shape[:-1], 1)
+    if width in ways:
+        size, axis = max((n, axis) for axis, n in enumerate(leaf.shape[:-1]))
+        steps.narrow(axis, 1, size - 1).fill_(1.0 - BELOW / SCORE)
+        halves = steps.chunk(2, other := int(axis == 0))
+        steps = torch.cat([halves[0], *(half.flip(axis) for half in halves[1:])], other)
+    else:
         ways[width] = 2.0 * torch.randint(0, 2, (width,), generator=generator) - 1.0
-    steps = torch.linspace(1.0, -1.0, size).reshape(-1, *[1] * (leaf.ndim - 1 - axis))
     far = math.sqrt(SCORE / math.sqrt(width))  # a product of two such rows is divided by the root of their width
     return (OWN * leaf + far * steps * ways[width]).to(leaf.dtype)
 

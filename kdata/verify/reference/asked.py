@@ -158,6 +158,15 @@ def negated(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
             yield partial(_negated, place=place, generator=generator)
 
 
+def wrapped(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
+    """For each input of integers that may be places: half of them as far from the end, whatever the table's size."""
+    for place, leaf in enumerate(tree_leaves(inputs)):
+        if integral(leaf) and leaf.dtype.is_signed and leaf.numel() and int(leaf.min()) >= 0:
+            back = torch.rand(leaf.shape, generator=generator) < 0.5
+            back.view(-1)[-1] = True
+            yield partial(_put, place=place, value=torch.where(back, ~leaf, leaf))
+
+
 def repeated(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
     """For each input of integers that all differ, and are in no order: some of them twice and more.
 
@@ -350,5 +359,5 @@ def _zeros(inputs: list[Any], generator: torch.Generator) -> list[Any]:
 
 CHANGED: dict[str, Callable[[list[Any], torch.Generator], Iterator[Change]]] = {
     "reordered": reordered, "lowered": lowered, "ones": typed, "ends": ended, "emptied": emptied, "grouped": ungrouped,
-    "adjacent": adjacent, "eased": eased, "filled": filled,
+    "adjacent": adjacent, "eased": eased, "filled": filled, "wrapped": wrapped,
 }  # fmt: skip

@@ -43,11 +43,13 @@ from kdata.verify.trial import FLOATS, Expected, compare, failure
 ARGUMENT, NUMBER = "argument", "number"
 CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strided": "holds for transposed views",
           "beside": "holds for transposed views beside plain inputs", "pairs": "holds for two transposed views",
-          "sliced": "holds for parts of wider rows",
+          "sliced": "holds for parts of wider rows", "rearranged": "holds for rows that lie in another order",
+          "spaced": "holds for columns, of integers too",
           "nonfinite": "spreads NaN and infinity as the reference does",
           **{style: DETAILS[style] for style in GRADIENTS},
           "grouped": "holds where integers that the task sorts are not",
           "ignored": "leaves out targets that torch ignores by default",
+          "wrapped": "takes places that count from the end",
           ARGUMENT: "follows other arguments of its constructor",
           NUMBER: "follows other numbers among its inputs",
           STEPPED: "steps where the reference does, with other arguments",
@@ -55,7 +57,8 @@ CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strid
           SINGLE: "holds for a last dimension of one"}  # fmt: skip
 SILENT = {**dict.fromkeys(set(GRADIENTS) - {"anew"}, (reasons.WRONG, reasons.STRUCTURE, reasons.OUT_OF_BOUNDS)),
           STEPPED: (reasons.WRONG,),
-          **dict.fromkeys(("beside", "pairs", "sliced", SINGLE), (reasons.WRONG, reasons.OUT_OF_BOUNDS))}  # fmt: skip
+          **dict.fromkeys(("beside", "pairs", "sliced", "rearranged", SINGLE),
+                          (reasons.WRONG, reasons.OUT_OF_BOUNDS))}  # fmt: skip
 UNSUPPORTED = "Unsupported data type"  # says Triton's interpreter of atomics of bfloat16, which GPUs have
 NO_ATOMICS = "not seen: the interpreter has no atomics of this type"
 STRIDES = re.compile(r"\.\s*(stride|is_contiguous)\s*\(")

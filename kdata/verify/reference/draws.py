@@ -58,6 +58,8 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
       void: nothing but zeros;
     - sliced: the same values in memory in which each row is followed by some that are not the tensor's;
     - strided: the same values in memory whose last two dimensions are swapped; beside, pairs: those of some inputs;
+      rearranged: the two before the last one;
+    - spaced: those of all inputs, integers too, in memory in which each number is followed by another;
     - nonfinite: NaN and both infinities in three places of the first input that holds enough;
     - tailed: the last of each dimension 32 times as large, so that it shows in whatever is summed;
     - float16, bfloat16: in that dtype.
@@ -369,7 +371,8 @@ OTHERS: dict[str, Style] = {"corners": _corners, "huge": _huge, "below": _below,
                             "lifted": _lifted(1), "raised": _lifted(0),
                             "faint": _faint(1), "dim": _faint(0), "hollow": _faint(1, torch.zeros_like),
                             "void": _faint(0, torch.zeros_like, least=1), "ties": _tied, KINKED: _tied, "small": _small,
-                            "strided": views.strided, "sliced": views.sliced,
+                            "strided": views.strided, "sliced": views.sliced, "rearranged": views.rearranged,
+                            "spaced": views.spaced,
                             "beside": views.beside(1), "pairs": views.beside(2), "nonfinite": _nonfinite,
                             "tailed": lambda inputs, _: _far(inputs, _tailed, labels(tree_leaves(inputs))),
                             **{name: _cast(dtype) for name, dtype in DTYPES.items()}}  # fmt: skip

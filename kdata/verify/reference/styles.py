@@ -22,7 +22,8 @@ DETAILS = {
     "below": "inputs far below zero", "above": "inputs far above zero",
     "deep": "inputs below zero by 100 000 times their size", "steep": "inputs above zero by 100 000 times their size",
     "strided": "inputs that are transposed views", "pairs": "two inputs that are transposed views",
-    "sliced": "inputs that are parts of wider rows",
+    "sliced": "inputs that are parts of wider rows", "rearranged": "inputs whose rows lie in another order",
+    "spaced": "inputs that are columns",
     "beside": "inputs of which every other one is a transposed view",
     "nonfinite": "NaN and infinities among the inputs",
     "float16": "in float16", "bfloat16": "in bfloat16", "gradient": "gradients",
@@ -42,6 +43,7 @@ DETAILS = {
     "unread": "infinities and large numbers among the inputs where a mask leaves them out",
     "signed": "some inputs centred on zero that the task draws above it",
     "ignored": "targets that do not count by torch's default", "elsewhere": "inputs of another shape",
+    "wrapped": "places that count from the end",
     "argument": "constructed with other arguments", "number": "called with other numbers",
     STEPPED: "constructed with powers of two, and inputs at which the reference steps",
     COUNTED: "called with numbers that its kernels name",
@@ -62,7 +64,7 @@ DETAILS = {
     "lone": "integers among the inputs that all are one which the reference asks about, but for one",
     "alike": "rows of one input that are multiples of another's", "twins": "the largest of each row twice",
     "sure": "scores that are largest for their targets", "uneven": "sequences as long as there is room",
-    "graded": "rows that go from far one way to as far the other", "coupled": "rows of weights that are equal",
+    "graded": "rows that go one way, one of them far", "coupled": "rows of weights that are equal",
     "single": "a last dimension of one",
     "cancelling": "whole numbers in half precision that are large and cancel, or whose products are",
     "balanced": "whole numbers in half precision that cancel where they are looked up, or added up behind a product",
@@ -109,7 +111,7 @@ GRADIENTS = ("gradient", "summed", "frozen", "earlier", STRETCHED, "turned", "so
 RAISED = ("lifted", "raised")
 AGED = ("aged", "oldest")  # see kdata.verify.reference.aging
 FAINT = ("faint", "dim", "hollow", "void")  # where something is divided by it, what is added to that counts
-VIEWS = ("strided", "beside", "pairs", "sliced")  # which differ in memory only
+VIEWS = ("strided", "beside", "pairs", "sliced", "rearranged", "spaced")  # which differ in memory only
 REACHING = ("magnitudes", "farthest", "nearest", "weights", "grown")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.
 CONDITIONED = ("wide", "offset", "moved", "corners", "huge", "below", "above", "deep", "steep", "ends", STRETCHED,

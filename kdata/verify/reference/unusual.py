@@ -77,11 +77,12 @@ BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "
 # And as what style the reference is to bear each.
 HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE, DOMINATED: "ties", LED: "ties"}
 HELD |= dict.fromkeys(("zeros", *SPARSE, *FAINT), "wide")
-IGNORED, GROUPED = "ignored", "grouped"
+IGNORED, GROUPED, WRAPPED = TOLD = "ignored", "grouped", "wrapped"  # of which receipts tell
 AS_COMPLEX = (*AS_THEY_ARE, *GRADIENTS, *DTYPES, *VIEWS)  # styles for which complex inputs are no pairs
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
 OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered", "ones",
-                "emptied", "rows", "twins", "lone", *SPARSE, GRADED, GROUPED, UNEVEN, "eased", "filled")  # fmt: skip
+                "emptied", "rows", "twins", "lone", *SPARSE, GRADED, GROUPED, WRAPPED, UNEVEN, "eased",
+                "filled")  # fmt: skip
 DIVIDES = frozenset("div div_ reciprocal reciprocal_ rsqrt rsqrt_ addcdiv addcdiv_".split())
 STEADY = frozenset({"hypot"})  # operators in which nothing overflows that their answers do not
 MOST_SAID = 16  # numbers that a candidate names which are put among integers
@@ -129,7 +130,7 @@ class Unusual(Weighed):
         if styles[0] in (*CANCELS, *REPEATS):
             found = self._cancelling if styles[0] in CANCELS else self._slow
             return styles[0], found(styles[0], program, state, natural, generator)
-        if styles[0] in (*BEYOND, IGNORED, GROUPED, STRETCHED):
+        if styles[0] in (*BEYOND, *TOLD, STRETCHED):
             far = self._far(styles[0], program, state, natural, generator)
             large = styles[0] in (*REACHING, STRETCHED)
             undecided = far is not None and large and self._undecided(program, state, far)
@@ -168,7 +169,7 @@ class Unusual(Weighed):
         if style in asked.CHANGED:
             if style == "adjacent" and self._names & ANY:
                 return None
-            finite = 1.0 if style in ("ends", "emptied", "filled") else FINITE
+            finite = 1.0 if style in ("ends", "emptied", "filled", WRAPPED) else FINITE
             held = all_answered(measures, natural, asked.CHANGED[style](natural, generator), natural, finite)
             return held if style != "eased" or held is None or adds(measures, held) else None
         if style in ("negative", "repeated", "rows", "lone", UNEVEN):

@@ -1,4 +1,7 @@
-"""The same values in other memory: transposed views, and parts of wider rows. In the reference's child only."""
+"""The same values in other memory: transposed views, rows in another order, parts of wider ones.
+
+In the reference's child only.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,31 @@ def sliced(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
         leaves[place] = _part(leaves[place], gap)
     views: list[Any] = tree_unflatten(leaves, form)
     return None if _layouts(views) == _layouts(inputs) else views
+
+
+def rearranged(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
+    """All inputs as views whose rows are whole and lie in another order, as those of heads do; None where none can be.
+
+    Who takes the distance of two rows from the last but one dimension goes on with it from head to head.
+    """
+    views = tree_map(lambda t: _rearranged(t) if computes(t) and t.ndim > 2 else t, inputs)
+    changed: list[Any] | None = None if _layouts(views) == _layouts(inputs) else views
+    return changed
+
+
+def _rearranged(tensor: torch.Tensor) -> torch.Tensor:
+    """The same values in memory whose two dimensions before the last one are swapped."""
+    return tensor.transpose(-3, -2).contiguous().transpose(-3, -2)
+
+
+def spaced(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
+    """All inputs, integers and single rows too, as columns of something wider; None where none has two elements."""
+    places = [n for n, t in enumerate(tree_leaves(inputs)) if isinstance(t, torch.Tensor) and t.numel() > 1]
+    leaves, form = tree_flatten(inputs)
+    for place in places:
+        leaves[place] = torch.stack([leaves[place], leaves[place].flatten().roll(1).view_as(leaves[place])], -1)[..., 0]
+    views: list[Any] = tree_unflatten(leaves, form)
+    return views if places else None
 
 
 def _part(tensor: torch.Tensor, gap: int) -> torch.Tensor:

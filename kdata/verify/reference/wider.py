@@ -37,13 +37,14 @@ from kdata.verify.reference.styles import (
     NoGradientError,
 )
 from kdata.verify.reference.training import derived, training
-from kdata.verify.reference.unusual import BEYOND, GROUPED, IGNORED, Unusual
+from kdata.verify.reference.unusual import BEYOND, GROUPED, IGNORED, WRAPPED, Unusual
 from kdata.verify.reference.variants import Variant
 from kdata.verify.reference.weights import redraw
 from kdata.verify.values import copied, seed_torch
 
 GRID = 0.05  # share of its size that an answer in half precision may be off before it is taken to mean nothing
 ARGUMENT, NUMBER = "argument", "number"
+WRAPS = frozenset({"index", "_unsafe_index"})  # operators that count from the end where a place is below zero
 COUNTS = 3  # numbers that kernels name, of which each and the next one are handed in
 
 
@@ -97,6 +98,7 @@ class Wider(Unusual):
             styles += [*DTYPES] if variant.kind in ("base", "odd") else []
             styles += [*VIEWS, "nonfinite", GROUPED] if variant.kind == "base" else []
             styles += [IGNORED] if variant.kind == "base" and self._asks.ignored else []
+            styles += [WRAPPED] if variant.kind == "base" and self._names & WRAPS else []
         if self._gradient:  # where blocks are not full, too
             styles += {"base": GRADIENTS, "odd": GRADIENTS[:1]}.get(variant.kind, ())
         self._extra += [made for style in styles if (made := self._beyond(index, variant, style))]
