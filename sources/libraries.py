@@ -84,7 +84,7 @@ LIBRARIES: dict[str, Library] = {
         excluded=("vllm/third_party",),
     ),
     "sglang": Library(
-        "sgl-project/sglang", "Apache-2.0", ("sgl-kernel", "python/sglang/srt", "python/sglang/jit_kernel"),
+        "sgl-project/sglang", "Apache-2.0", ("sgl-kernel", "python/sglang/kernels", "python/sglang/srt", "python/sglang/jit_kernel"),
         ("sgl-kernel/tests", "test"), "sglang",
     ),
     "llama.cpp": Library(

@@ -16,7 +16,7 @@ from sources.cut.writer import cut as write_cut
 from sources.pairs import flag_gems, registry
 from sources.pairs.package import KernelPackage, KernelSlicer, kernels
 from sources.pairs.recipe import SYMBOL, Recipe
-from sources.pairs.reduce import reduced
+from sources.pairs.reduce import plainly
 from sources.text.bindings import Imported
 from sources.text.targets import Here, Missing
 
@@ -33,12 +33,11 @@ def cut(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     quick_parsing()
     texts: dict[str, str] = payload["files"]
     recipes = [Recipe(**r) for r in payload["recipes"]]
-    python = {p: reduced(t) if _holds_kernels(t) else t for p, t in texts.items() if p.endswith(".py")}
+    python = {p: t for p, t in texts.items() if p.endswith(".py")}
     pairs, refused, used = [], list[dict[str, str]](), set[Here]()
-    if payload["library"] == flag_gems.LIBRARY:
-        python = flag_gems.plain(python, texts)
-    package = KernelPackage(python, payload["replacements"])
-    if payload["library"] == flag_gems.LIBRARY:
+    is_gems = payload["library"] == flag_gems.LIBRARY
+    package = KernelPackage(python, payload["replacements"], flag_gems.plain(texts) if is_gems else plainly)
+    if is_gems:
         recipes, refused = registry.recipes(package, f"{flag_gems.ROOT}/__init__.py", recipes)
     slicer = KernelSlicer(package)
     for recipe in recipes:
@@ -52,10 +51,6 @@ def cut(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
         used |= parts
     rest, lost = _rest(slicer, [h for h in _launchers(package, payload["folders"]) if h not in used])
     return {"pairs": pairs, "refused": refused + lost, "kernels": rest}
-
-
-def _holds_kernels(text: str) -> bool:
-    return "triton" in text or "logger" in text
 
 
 def _moved(package: KernelPackage, recipe: Recipe) -> Recipe:
@@ -106,7 +101,7 @@ def _cut(slicer: KernelSlicer, recipe: Recipe, kernel: bool) -> Cut:
 
 def _launchers(package: KernelPackage, folders: list[str]) -> Iterator[Here]:
     """Functions that launch a kernel, and classes of which a method does."""
-    for path in sorted(package.texts):
+    for path in sorted(p for p, text in package.texts.items() if "triton" in text):
         if not any(path == f or path.startswith(f"{f}/") for f in folders) or not (file := package.file(path)):
             continue
         for statement in file.tree.body:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from kdata.align import helpers
 from sources.cut.pieces import is_noise
@@ -17,7 +17,10 @@ from sources.text.targets import External, Missing, Target
 LAUNCHING = re.compile(
     r"(triton\.)?(jit|autotune|heuristics)\b|contextmanager|dataclass|property|staticmethod|classmethod"
 )
-CALLERS = re.compile(r"^(dispatch|input_guard|contiguous|tensor_cache|checkpoint|libentry|libtuner|force_static\w*)$")
+CALLERS = re.compile(
+    r"^(dispatch|input_guard|contiguous|tensor_cache|checkpoint|libentry|libtuner|force_static\w*|"
+    r"(torch\.library\.)?(triton_op|custom_op)|register_custom_op|replay_launches)$"
+)
 # What kernels call beyond Triton's language is said in it: the interpreter has no libdevice, nor has every GPU.
 LIBDEVICE = re.compile(r"triton\.language\.(extra(\.\w+)*\.)?(libdevice|math)")
 STAND_IN = "kdata_libdevice.py"
@@ -69,8 +72,20 @@ class KernelPackage(Package):
 
     rewrites = tuple(rewrite for rewrite in REWRITES if rewrite is not with_references)  # launches are wanted here
 
-    def __init__(self, texts: Mapping[str, str], replacements: Mapping[str, str] | None = None) -> None:
-        super().__init__({**texts, STAND_IN: libdevice()}, replacements)
+    def __init__(
+        self, texts: Mapping[str, str], replacements: Mapping[str, str] | None = None,
+        said: Callable[[str, str], str] | None = None,
+    ) -> None:  # fmt: skip
+        """``said`` gives a file's text as it is to be parsed, by its path and text.
+
+        Only what recipes and launchers name is parsed: a library has thousands of files, its kernels need a few.
+        """
+        super().__init__({**texts, STAND_IN: libdevice()}, replacements, about=())
+        self._given, self._said = frozenset(texts), said
+
+    def _text(self, path: str) -> str:
+        text = super()._text(path)
+        return self._said(path, text) if self._said and path in self._given else text
 
     def owns(self, path: str, module: str) -> bool:
         """Whether a module is of the library, or what its kernels are written in."""
@@ -90,6 +105,16 @@ class KernelPackage(Package):
         if whole == "triton.language":
             return External(whole)
         return External(how.module, how.name) if how.name else External(how.module)
+
+    def chain(self, path: str, node: ast.Attribute | ast.Name) -> tuple[Target, int]:
+        """Follow ``a.b.c`` as far as modules go, through ``tl.extra.cuda.libdevice`` too."""
+        target, used = super().chain(path, node)
+        if isinstance(node, ast.Attribute) and isinstance(target, External) and target.module == "triton.language":
+            module, _, name = ast.unparse(node).rpartition(".")
+            below = ".".join(module.split(".")[1:])
+            if "libdevice" in below and LIBDEVICE.fullmatch(f"triton.language.{below}"):
+                return self.member(STAND_IN, name), ast.unparse(node).count(".")
+        return target, used
 
     def _module(self, path: str, module: str, level: int) -> str | None:
         if not level and module.split(".")[0] == "triton":
