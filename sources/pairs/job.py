@@ -15,7 +15,7 @@ from sources.cut.writer import Cut
 from sources.cut.writer import cut as write_cut
 from sources.pairs import flag_gems, registry
 from sources.pairs.package import KernelPackage, KernelSlicer, kernels
-from sources.pairs.recipe import SYMBOL, Recipe
+from sources.pairs.recipe import SYMBOL, Recipe, importable
 from sources.pairs.reduce import plainly
 from sources.text.bindings import Imported
 from sources.text.targets import Here, Missing
@@ -33,7 +33,8 @@ def cut(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     quick_parsing()
     texts: dict[str, str] = payload["files"]
     recipes = [Recipe(**r) for r in payload["recipes"]]
-    python = {p: t for p, t in texts.items() if p.endswith(".py")}
+    own = {importable(p): p for p in sorted(texts, key=lambda p: p == importable(p)) if p.endswith(".py")}
+    python = {p: texts[path] for p, path in own.items()}
     pairs, refused, used = [], list[dict[str, str]](), set[Here]()
     is_gems = payload["library"] == flag_gems.LIBRARY
     package = KernelPackage(python, payload["replacements"], flag_gems.plain(texts) if is_gems else plainly)
@@ -47,9 +48,11 @@ def cut(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
             reason = error.reason if isinstance(error, SliceError) else "not sliceable"
             refused.append({"name": recipe.name, "path": "", "reason": reason, "detail": str(error)})
             continue
-        pairs.append(pair)
+        pairs.append(pair | {"path": own.get(pair["path"], pair["path"])})
         used |= parts
-    rest, lost = _rest(slicer, [h for h in _launchers(package, payload["folders"]) if h not in used])
+    rest, lost = _rest(slicer, [h for h in _launchers(package, [*map(importable, payload["folders"])]) if h not in used])
+    for told in (*lost, *rest):
+        told["path"] = own[told["path"]]
     return {"pairs": pairs, "refused": refused + lost, "kernels": rest}
 
 
@@ -57,7 +60,7 @@ def _moved(package: KernelPackage, recipe: Recipe) -> Recipe:
     """The recipe with its names where this version of the library has them: files move from one to the next."""
 
     def said(symbol: re.Match[str]) -> str:
-        return f"{_home(package, symbol['module'], symbol['name'])}:{symbol['name']}"
+        return f"{_home(package, importable(symbol['module']), symbol['name'])}:{symbol['name']}"
 
     return replace(recipe, kernel=SYMBOL.sub(said, recipe.kernel), reference=SYMBOL.sub(said, recipe.reference))
 
@@ -80,7 +83,7 @@ def _home(package: KernelPackage, module: str, name: str) -> str:
 def _pair(slicer: KernelSlicer, recipe: Recipe) -> tuple[dict[str, str], set[Here]]:
     candidate = _cut(slicer, recipe, True)
     task = _cut(slicer, recipe, False)
-    named = {f"{m['module']}.{m['name']}" for m in SYMBOL.finditer(f"{recipe.kernel}\n{recipe.reference}")}
+    named = {f"{importable(m['module'])}.{m['name']}" for m in SYMBOL.finditer(f"{recipe.kernel}\n{recipe.reference}")}
     if absent := sorted(named & {*candidate.lacks, *task.lacks}):
         raise SliceError(ABSENT, ", ".join(absent))
     parts = {key for key in candidate.names if not key.file.startswith(f"{GLUE}/")}

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from kdata.align import helpers
-from sources.cut.pieces import is_noise
+from sources.cut.pieces import Piece, is_noise
 from sources.cut.slicer import Slicer
 from sources.text.bindings import REWRITES, File, Imported
 from sources.text.references import with_references
@@ -29,7 +29,7 @@ NEAREST = {"sqrt_rn": "sqrt", "div_rn": "fdiv", "fast_expf": "exp", "fast_divide
            "isinfd": "isinf", "isnand": "isnan", "isinff": "isinf", "isnanf": "isnan", "div_rz": "fdiv",
            "fast_tanf": "tan", "fast_sinf": "sin", "fast_cosf": "cos", "fast_powf": "pow", "fast_tanhf": "tanh",
            "fast_logf": "log", "ffloor": "floor"}  # fmt: skip
-DTYPES = """
+BESIDE = """
 @triton.jit
 def isfinited(x):
     return tl.abs(x) < float("inf")
@@ -38,6 +38,13 @@ def isfinited(x):
 @triton.jit
 def finitef(x):
     return tl.abs(x) < float("inf")
+
+
+@triton.jit
+def round(x):
+    whole = tl.floor(tl.abs(x))
+    whole = tl.where(tl.abs(x) - whole >= 0.5, whole + 1.0, whole)
+    return tl.where(x < 0, -whole, whole)
 
 
 def is_boolean_dtype(dtype):
@@ -55,7 +62,7 @@ def is_float_dtype(dtype):
 
 def libdevice() -> str:
     """The text of a module that defines libdevice's functions in Triton's language."""
-    parts = ["import torch\nimport triton\nimport triton.language as tl", helpers.text(helpers.SOURCES), DTYPES]
+    parts = ["import torch\nimport triton\nimport triton.language as tl", helpers.text(helpers.SOURCES), BESIDE]
     plain = {name: name for name in ALIKE} | {k: v for k, v in NEAREST.items() if v in ALIKE or v == "fdiv"}
     parts += [_forward(name, f"tl.{target}") for name, target in plain.items()]
     parts += [_forward(name, target) for name, target in NEAREST.items() if target in helpers.SOURCES]
@@ -106,16 +113,6 @@ class KernelPackage(Package):
             return External(whole)
         return External(how.module, how.name) if how.name else External(how.module)
 
-    def chain(self, path: str, node: ast.Attribute | ast.Name) -> tuple[Target, int]:
-        """Follow ``a.b.c`` as far as modules go, through ``tl.extra.cuda.libdevice`` too."""
-        target, used = super().chain(path, node)
-        if isinstance(node, ast.Attribute) and isinstance(target, External) and target.module == "triton.language":
-            module, _, name = ast.unparse(node).rpartition(".")
-            below = ".".join(module.split(".")[1:])
-            if "libdevice" in below and LIBDEVICE.fullmatch(f"triton.language.{below}"):
-                return self.member(STAND_IN, name), ast.unparse(node).count(".")
-        return target, used
-
     def _module(self, path: str, module: str, level: int) -> str | None:
         if not level and module.split(".")[0] == "triton":
             return None
@@ -124,6 +121,14 @@ class KernelPackage(Package):
 
 class KernelSlicer(Slicer):
     """Cuts launchers with their kernels out of a library."""
+
+    def chain(self, piece: Piece, node: ast.Attribute) -> Target | None:
+        """What a dotted name means; ``tl.extra.cuda.libdevice.round`` is said in Triton's language, as imports are."""
+        root, _, rest = ast.unparse(node.value).partition(".")
+        found = rest.endswith("libdevice") and LIBDEVICE.fullmatch(f"triton.language.{rest}")
+        if found and self.target(piece, root) == External("triton.language"):
+            return self.package.member(STAND_IN, node.attr)
+        return super().chain(piece, node)
 
     def is_noise(self, path: str, decorator: ast.expr) -> bool:
         """Whether a candidate computes the same without a decorator; never of those that make a kernel."""

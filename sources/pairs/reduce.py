@@ -23,7 +23,8 @@ FALSE = re.compile(
     r"(\w+\.)*_?(is_hip|is_npu_available|is_xpu_available|is_hip_runtime|is_amd|is_cdna|is_rdna|is_ascend|is_cpu|is_rocm|"
     r"is_npu|is_xpu|IS_AMD|IS_NPU|is_amd_cdna)(\(\))?|torch\.version\.hip|torch\.compiler\.is_compiling\(\)|"
     r"(get_device_type\(\)|DEVICE_TYPE) == '(xpu|hip|npu)'|Version\((triton|torch)\.__version__\) < .*|"
-    r"\w+(\.\w+)*\.(is_xpu|is_npu)|(\w+\.)*current_platform\.is_(rocm|xpu|tpu|cpu|out_of_tree)\(\)|\w+(\.\w+)*\.device\.type (!= 'cuda'|== '(cpu|xpu|hip|npu)')"
+    r"\w+(\.\w+)*\.(is_xpu|is_npu)|(\w+\.)*current_platform\.is_(rocm|xpu|tpu|cpu|out_of_tree)\(\)|"
+    r"isinstance\(\w+, (\w+\.)*FakeTensor\)|\w+(\.\w+)*\.device\.type (!= 'cuda'|== '(cpu|xpu|hip|npu)')"
 )
 TRUE = re.compile(
     r"(\w+\.)*(is_cuda_available|is_nvidia|IS_NVIDIA)(\(\))?|\w+(\.\w+)*\.is_cuda|triton\.__version__ >= .*|"
@@ -52,6 +53,7 @@ ANSWERS = (
 PLACE = re.compile(r"\.device\b|\.is_cuda\b|\bis_cuda\(|\bon_accelerator\(")  # where tensors are is not for a kernel to ask
 # Calls that give back what they are given, which they tell torch.compile of: a kernel, a question about sizes.
 WRAPPED = re.compile(r"(torch\.library\.)?wrap_triton|(\w+\.)*guard_(or_true|or_false|size_oblivious)")
+MAKERS = ("triton.jit", "triton.heuristics(", "triton.autotune(")  # of a kernel, of a function or a kernel
 ASKED_LIBDEVICE = re.compile(r"(^|\.)\w*libdevice\w*$")  # a function that looks for one of libdevice's by name
 UNWANTED = re.compile(r",\s*\*\*autotune_cache_kwargs|,\s*prune_configs_by=\{[^{}]*\}(?=,?\s*\)\s*\n@)")
 ROUNDS = 8
@@ -60,7 +62,7 @@ Change = tuple[int, int, str]
 
 def plainly(_: str, text: str) -> str:
     """A file's text, ``reduced`` if it may have to do with kernels."""
-    return reduced(text) if "triton" in text or "logger" in text else text
+    return reduced(text) if "triton" in text.lower() or "logger" in text else text
 
 
 def reduced(text: str) -> str:
@@ -122,19 +124,19 @@ def _changes(text: Text, tree: ast.Module) -> Iterator[Change]:
 
 
 def _decorated(text: Text, tree: ast.Module) -> Iterator[Change]:
-    """``f = triton.jit(f)`` after ``def f`` as a decorator of it."""
+    """``f = triton.jit(f)`` after ``def f`` as a decorator of it, also where it is tried and may fail."""
     functions = {s.name: s for s in tree.body if isinstance(s, ast.FunctionDef)}
     above: dict[str, list[str]] = {}
-    for statement in tree.body:
+    for whole in tree.body:
+        statement = whole.body[0] if isinstance(whole, ast.Try) and len(whole.body) == 1 else whole
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=how, args=[ast.Name(id=given)])):
-                known = ast.unparse(how).startswith(("triton.jit", "triton.heuristics(", "triton.autotune("))
-                if known and name == given and name in functions:
+                if ast.unparse(how).startswith(MAKERS) and name == given and name in functions:
                     above.setdefault(name, []).insert(0, f"@{_said(text, how)}\n")
-                    yield text.start(statement), text.end(statement), ""
+                    yield text.start(whole), text.end(whole), ""
     for name, lines in above.items():
-        start = text.lines[functions[name].lineno]
-        yield start, start, "".join(lines)
+        first = min(functions[name].lineno, *(d.lineno for d in functions[name].decorator_list), 1 << 30)
+        yield text.lines[first], text.lines[first], "".join(lines)
 
 
 def _asks(node: ast.expr) -> bool:
