@@ -50,7 +50,8 @@ def cut(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
             continue
         pairs.append(pair | {"path": own.get(pair["path"], pair["path"])})
         used |= parts
-    rest, lost = _rest(slicer, [h for h in _launchers(package, [*map(importable, payload["folders"])]) if h not in used])
+    folders = [importable(folder) for folder in payload["folders"]]
+    rest, lost = _rest(slicer, [h for h in _launchers(package, folders) if h not in used])
     for told in (*lost, *rest):
         told["path"] = own[told["path"]]
     return {"pairs": pairs, "refused": refused + lost, "kernels": rest}

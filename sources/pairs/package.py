@@ -19,7 +19,7 @@ LAUNCHING = re.compile(
 )
 CALLERS = re.compile(
     r"^(dispatch|input_guard|contiguous|tensor_cache|checkpoint|libentry|libtuner|force_static\w*|"
-    r"(torch\.library\.)?(triton_op|custom_op)|register_custom_op|replay_launches)$"
+    r"torch\.library\.impl|(torch\.library\.)?(triton_op|custom_op)|register_custom_op|replay_launches)$"
 )
 # What kernels call beyond Triton's language is said in it: the interpreter has no libdevice, nor has every GPU.
 LIBDEVICE = re.compile(r"triton\.language\.(extra(\.\w+)*\.)?(libdevice|math)")

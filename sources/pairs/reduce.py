@@ -23,7 +23,7 @@ FALSE = re.compile(
     r"(\w+\.)*_?(is_hip|is_npu_available|is_xpu_available|is_hip_runtime|is_amd|is_cdna|is_rdna|is_ascend|is_cpu|is_rocm|"
     r"is_npu|is_xpu|IS_AMD|IS_NPU|is_amd_cdna)(\(\))?|torch\.version\.hip|torch\.compiler\.is_compiling\(\)|"
     r"(get_device_type\(\)|DEVICE_TYPE) == '(xpu|hip|npu)'|Version\((triton|torch)\.__version__\) < .*|"
-    r"\w+(\.\w+)*\.(is_xpu|is_npu)|(\w+\.)*current_platform\.is_(rocm|xpu|tpu|cpu|out_of_tree)\(\)|"
+    r"(\w+\.)*current_platform\.is_(tpu|out_of_tree)\(\)|"
     r"isinstance\(\w+, (\w+\.)*FakeTensor\)|\w+(\.\w+)*\.device\.type (!= 'cuda'|== '(cpu|xpu|hip|npu)')"
 )
 TRUE = re.compile(
@@ -38,7 +38,8 @@ LOGGING = re.compile(
     re.I,
 )
 ANSWERS = (
-    (re.compile(r".*\.multi_processor_count|.*\['multiprocessor_count'\]|.*\bget_sm_count\(\)|.*num_sms\(\)|(\w+\.)*num_compute_units\(.*\)"), "132"),
+    (re.compile(r".*\.multi_processor_count|.*\['multiprocessor_count'\]|.*\bget_sm_count\(\)|.*num_sms\(\)"), "132"),
+    (re.compile(r"(\w+\.)*num_compute_units\(.*\)"), "132"),
     (re.compile(r"getattr\(torch\.cuda\.get_device_properties\(.*\), 'warp_size', \d+\)"), "32"),
     (re.compile(r"(torch\.cuda|(\w+\.)*current_platform)\.get_device_capability\(.*\)"), "(9, 0)"),
     (re.compile(r"randint\(0, 65535\)"), "0"),  # the seed of a dropout, which no pair has
@@ -50,7 +51,8 @@ ANSWERS = (
     (re.compile(r"(\w+\.)*current_platform\.fp8_dtype\(\)"), "torch.float8_e4m3fn"),
     (re.compile(r"philox_\w*seed_offset\(.*\)"), "(0, 0)"),
 )
-PLACE = re.compile(r"\.device\b|\.is_cuda\b|\bis_cuda\(|\bon_accelerator\(")  # where tensors are is not for a kernel to ask
+# Where tensors are is not for a kernel to ask.
+PLACE = re.compile(r"\.device\b|\.is_cuda\b|\b(is_cuda|on_accelerator)\(")
 # Calls that give back what they are given, which they tell torch.compile of: a kernel, a question about sizes.
 WRAPPED = re.compile(r"(torch\.library\.)?wrap_triton|(\w+\.)*guard_(or_true|or_false|size_oblivious)")
 MAKERS = ("triton.jit", "triton.heuristics(", "triton.autotune(")  # of a kernel, of a function or a kernel
@@ -110,8 +112,8 @@ def _changes(text: Text, tree: ast.Module) -> Iterator[Change]:
         if isinstance(node, ast.IfExp) and (value := decided(node.test)) is not None:
             kept = node.body if value else node.orelse
             yield text.start(node), text.end(node), _said(text, kept)
-        elif isinstance(node, ast.BoolOp) and (kept := _undecided(node)):
-            yield text.start(node), text.end(node), f"({_joined(text, node.op, kept)})"
+        elif isinstance(node, ast.BoolOp) and (left := _undecided(node)):
+            yield text.start(node), text.end(node), f"({_joined(text, node.op, left)})"
         elif isinstance(node, ast.FunctionDef) and any("jit" in ast.unparse(d) for d in node.decorator_list):
             yield from _masks(text, node)
         elif isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
