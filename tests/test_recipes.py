@@ -106,6 +106,7 @@ def test_libdevice_is_said_in_tritons_language_however_it_is_asked_for() -> None
         ("if not (x.is_cuda and y.is_cuda):\n    raise ValueError\nout = x", "out = x"),
         ("if _TRITON_AVAILABLE:\n    def f(x):\n        return x", "def f(x):\n    return x"),
         ("if current_platform.is_rocm():\n    f = 1\nelse:\n    f = 2", "f = 2"),
+        ("with torch.get_device_module(x.device).device(x.device):\n    f(x)", "f(x)"),
         ("assert get_accelerator().on_accelerator(x)\nout = x", "out = x"),
     ],
 )

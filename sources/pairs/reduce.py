@@ -14,7 +14,8 @@ from sources.text.rewrite import Text
 
 # Contexts that only choose the device that the arguments are on already.
 DEVICE = re.compile(
-    r"^(torch\.cuda\.device|torch_device_fn\.device|torch\.accelerator\.device_index|\w*\.?device_context|"
+    r"^(torch\.cuda\.device|torch\.get_device_module\([^()]*\)\.device|torch_device_fn\.device|"
+    r"torch\.accelerator\.device_index|\w*\.?device_context|"
     r"torch_gpu_device|device_guard|torch\.cuda\._DeviceGuard|custom_device_ctx|\w*torch_device_ctx|"
     r"torch_accelerator_device|\w+\.custom_device_ctx)\("
 )

@@ -128,9 +128,9 @@ def _found(key: str, library: Library, files: list[SourceFile]) -> Iterator[Foun
     progress.expect(STAGE, len(cut["pairs"]))
     with pool.lease(PRELOAD, **ENVIRONMENT) as worker:
         for pair in cut["pairs"]:
-            started = time.monotonic()
             yield (found := _candidate(pair, origin(pair["path"]), worker))
-            progress.finish(STAGE, isinstance(found, Candidate), isinstance(found, Dropped), time.monotonic() - started)
+            kept = isinstance(found, Candidate)
+            progress.finish(STAGE, kept, not kept, 0.0)  # the first waits for the sandbox: no guess of what is left
             watcher.update(progress)
     for row in cut["kernels"]:
         where = origin(row["path"])
