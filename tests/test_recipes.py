@@ -100,9 +100,10 @@ def test_libdevice_is_said_in_tritons_language_however_it_is_asked_for() -> None
     ("said", "plain"),
     [
         ("torch.library.wrap_triton(kernel)[grid](x)", "kernel[grid](x)"),
-        ("block = 1 if guard_or_true(rows < 9) else 2", "block = 1 if rows < 9 else 2"),
+        ("block = 1 if guard_or_true(rows < 9) else 2", "block = 1 if (rows < 9) else 2"),
         ("ok = x.is_cuda and x.ndim == 2 and y.is_cuda", "ok = (x.ndim == 2)"),
         ("if x.device.type != 'cuda' or x.ndim != 2:\n    raise ValueError", "if (x.ndim != 2):\n    raise ValueError"),
+        ("ok = x.is_cuda and (a or b) and c", "ok = ((a or b) and c)"),
         ("if not (x.is_cuda and y.is_cuda):\n    raise ValueError\nout = x", "out = x"),
         ("if _TRITON_AVAILABLE:\n    def f(x):\n        return x", "def f(x):\n    return x"),
         ("if current_platform.is_rocm():\n    f = 1\nelse:\n    f = 2", "f = 2"),

@@ -114,12 +114,12 @@ def _changes(text: Text, tree: ast.Module) -> Iterator[Change]:
             kept = node.body if value else node.orelse
             yield text.start(node), text.end(node), _said(text, kept)
         elif isinstance(node, ast.BoolOp) and (left := _undecided(node)):
-            yield text.start(node), text.end(node), f"({_joined(text, node.op, left)})"
+            yield text.start(node), text.end(node), _joined(text, node.op, left)
         elif isinstance(node, ast.FunctionDef) and any("jit" in ast.unparse(d) for d in node.decorator_list):
             yield from _masks(text, node)
         elif isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
             if isinstance(node, ast.Call) and WRAPPED.fullmatch(ast.unparse(node.func)):
-                yield text.start(node), text.end(node), _said(text, node.args[0])
+                yield text.start(node), text.end(node), _part(text, node.args[0])
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "namedtuple":
                 yield text.start(node), text.end(node), "lambda **named: tuple(named.values())"
             said = ast.unparse(node) if node.end_lineno == node.lineno or _asks(node) else ""
@@ -138,7 +138,7 @@ def _decorated(text: Text, tree: ast.Module) -> Iterator[Change]:
                     above.setdefault(name, []).insert(0, f"@{_said(text, how)}\n")
                     yield text.start(whole), text.end(whole), ""
     for name, lines in above.items():
-        first = min(functions[name].lineno, *(d.lineno for d in functions[name].decorator_list), 1 << 30)
+        first = min([functions[name].lineno, *(d.lineno for d in functions[name].decorator_list)])
         yield text.lines[first], text.lines[first], "".join(lines)
 
 
@@ -190,7 +190,14 @@ def _undecided(test: ast.BoolOp) -> list[ast.expr]:
 
 
 def _joined(text: Text, sign: ast.boolop, values: list[ast.expr]) -> str:
-    return (" and " if isinstance(sign, ast.And) else " or ").join(_said(text, v) for v in values)
+    parts = [_part(text, v) for v in values]
+    return parts[0] if len(parts) == 1 else f"({(' and ' if isinstance(sign, ast.And) else ' or ').join(parts)})"
+
+
+def _part(text: Text, node: ast.expr) -> str:
+    """An expression as it stands in any other: its own parentheses are no part of a node."""
+    whole = isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant)
+    return _said(text, node) if whole else f"({_said(text, node)})"
 
 
 def decided(test: ast.expr) -> bool | None:
