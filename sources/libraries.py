@@ -72,7 +72,7 @@ LIBRARIES: dict[str, Library] = {
     ),
     "transformer-engine": Library(
         "NVIDIA/TransformerEngine", "Apache-2.0", ("transformer_engine/common", "transformer_engine/pytorch"),
-        ("tests/pytorch", "tests/cpp"),
+        ("tests/pytorch", "tests/cpp"), "transformer-engine",
     ),
     "aten": Library(
         "pytorch/pytorch", "BSD-3-Clause", ("aten/src/ATen/native/cuda", "aten/src/ATen/cuda",
@@ -84,8 +84,8 @@ LIBRARIES: dict[str, Library] = {
         excluded=("vllm/third_party",),
     ),
     "sglang": Library(
-        "sgl-project/sglang", "Apache-2.0", ("sgl-kernel", "python/sglang/srt", "python/sglang/jit_kernel"),
-        ("sgl-kernel/tests", "test"), "sglang",
+        "sgl-project/sglang", "Apache-2.0", ("sgl-kernel", "python/sglang/kernels", "python/sglang/srt",
+        "python/sglang/jit_kernel"), ("sgl-kernel/tests", "test"), "sglang",
     ),
     "llama.cpp": Library(
         "ggml-org/llama.cpp", "MIT", ("ggml/src/ggml-cuda", "ggml/src/ggml-hip"), ("tests/test-backend-ops.cpp",),

@@ -10,11 +10,11 @@ import pytest
 
 from kdata.shards import Manifest, Store
 from sources import each_library
-from sources.collect import KINDS
 from sources.fetch import pypi
 from sources.fetch.texts import SourceError
 from sources.pairs import flag_gems, job, step
 from sources.pairs.package import KernelPackage
+from sources.pairs.recipe import read
 from sources.pairs.reduce import reduced
 
 KERNEL = """
@@ -44,13 +44,24 @@ def wheel(files: dict[str, str]) -> bytes:
     return data.getvalue()
 
 
-def test_a_package_without_its_repositorys_src_gives_its_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = wheel({"liger_kernel/__init__.py": "", "liger_kernel/ops/twice.py": KERNEL})
-    monkeypatch.setitem(KINDS, "pypi", lambda name: pypi.read(data, f"{name}-1.0-py3-none-any.whl"))
-    found = [f for f in step.collect("liger-kernel=pypi:liger_kernel") if isinstance(f, step.LibraryKernel)]
-    assert [(f.symbol, f.origin.path, f.origin.licenses) for f in found] == [
-        ("twice", "liger_kernel/ops/twice.py", ("BSD-2-Clause",))
-    ]
+@pytest.mark.parametrize(
+    ("library", "package", "path", "terms"),
+    [
+        ("liger-kernel", "liger_kernel", "liger_kernel/ops/twice.py", "BSD-2-Clause"),  # src/ of its repository
+        ("sglang", "sglang", "sglang/kernels/twice.py", "Apache-2.0"),  # python/
+    ],
+)
+def test_a_package_without_its_repositorys_folder_gives_its_kernels(
+    library: str, package: str, path: str, terms: str, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    data = wheel({f"{package}/__init__.py": "", path: KERNEL})
+    monkeypatch.setattr(pypi, "archive", lambda wanted, most: (f"{wanted.name}-1.0-py3-none-any.whl", data))
+    found = [f for f in step.collect(f"{library}=pypi:{package}") if isinstance(f, step.LibraryKernel)]
+    assert [(f.symbol, f.origin.path, f.origin.licenses) for f in found] == [("twice", path, (terms,))]
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == f"{library}: 2 files read, {len(read(library))} recipes; cutting"
+    assert told[1] == f"{library}: 0 pairs cut, 1 kernels more; tracing the pairs"
 
 
 @pytest.mark.parametrize("home", ["rotary", "rotary/ops", "norm/rotary"])

@@ -51,17 +51,34 @@ def collect(name: str) -> list[SourceFile | Dropped]:
     Raises:
         SourceError: no such package or version, no network, or an archive that cannot be read.
     """
+    requirement = _requirement(name)
+    with tempfile.TemporaryDirectory(prefix="kdata-pypi-") as folder:
+        archive = _wheel(requirement, Path(folder)) or _sdist(requirement, Path(folder))
+        if archive.stat().st_size > MAX_ARCHIVE:
+            raise SourceError(f"{archive.name} is larger than {MAX_ARCHIVE >> 20} MB")
+        return read(archive.read_bytes(), archive.name)
+
+
+def collect_any(name: str) -> list[SourceFile | Dropped]:
+    """The same of an archive for whatever Python and system: what is read there, and not run, is as good.
+
+    The newest version may be built for another Python, and compiled code may make a wheel too large.
+
+    Raises:
+        SourceError: see ``collect``.
+    """
+    filename, data = archive(_requirement(name), MAX_ARCHIVE)
+    return read(data, filename)
+
+
+def _requirement(name: str) -> Requirement:
     try:
         requirement = Requirement(name)
     except InvalidRequirement as error:
         raise SourceError(f"pypi:{name} is not a package name: {error}".splitlines()[0]) from error
     if requirement.url or requirement.extras or requirement.marker:
         raise SourceError(f"pypi:{name} is more than a package name and version")
-    with tempfile.TemporaryDirectory(prefix="kdata-pypi-") as folder:
-        archive = _wheel(requirement, Path(folder)) or _sdist(requirement, Path(folder))
-        if archive.stat().st_size > MAX_ARCHIVE:
-            raise SourceError(f"{archive.name} is larger than {MAX_ARCHIVE >> 20} MB")
-        return read(archive.read_bytes(), archive.name)
+    return requirement
 
 
 def read(data: bytes, filename: str, chosen: Callable[[str], bool] = wanted) -> list[SourceFile | Dropped]:

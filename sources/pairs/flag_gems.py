@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from sources.pairs.reduce import Change, applied
+from sources.pairs.reduce import Change, applied, plainly
 from sources.text.rewrite import Text
 
 LIBRARY = "flag-gems"
@@ -34,20 +34,19 @@ DTYPES = {
 }
 
 
-def plain(python: Mapping[str, str], texts: Mapping[str, str]) -> dict[str, str]:
-    """The Python files without what only runs inside the library; ``texts`` holds its tables, too."""
+def plain(texts: Mapping[str, str]) -> Callable[[str, str], str]:
+    """What says a Python file, by path and text, without what only runs inside the library, whose tables it reads."""
     tuned = _tuned(texts.get(TUNED, ""))
-    out = {}
-    for path, text in python.items():
+
+    def said(path: str, text: str) -> str:
         if path in STANDS_FOR:
-            out[path] = STANDS_FOR[path]
-        elif path == HEURISTICS:
-            out[path] = _named_heuristics(text)
-        elif path.startswith(ROOT) and "/runtime/" not in path:
-            out[path] = _plain(text, tuned)
-        else:
-            out[path] = text
-    return out
+            return STANDS_FOR[path]
+        text = plainly(path, text)
+        if path == HEURISTICS:
+            return _named_heuristics(text)
+        return _plain(text, tuned) if path.startswith(ROOT) and "/runtime/" not in path else text
+
+    return said
 
 
 def _tuned(table: str) -> dict[str, list[str]]:

@@ -15,8 +15,8 @@ from sources.cut.writer import Cut
 from sources.cut.writer import cut as write_cut
 from sources.pairs import flag_gems, registry
 from sources.pairs.package import KernelPackage, KernelSlicer, kernels
-from sources.pairs.recipe import SYMBOL, Recipe
-from sources.pairs.reduce import reduced
+from sources.pairs.recipe import SYMBOL, Recipe, importable
+from sources.pairs.reduce import plainly
 from sources.text.bindings import Imported
 from sources.text.targets import Here, Missing
 
@@ -33,12 +33,12 @@ def cut(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     quick_parsing()
     texts: dict[str, str] = payload["files"]
     recipes = [Recipe(**r) for r in payload["recipes"]]
-    python = {p: reduced(t) if _holds_kernels(t) else t for p, t in texts.items() if p.endswith(".py")}
+    own = {importable(p): p for p in sorted(texts, key=lambda p: p == importable(p)) if p.endswith(".py")}
+    python = {p: texts[path] for p, path in own.items()}
     pairs, refused, used = [], list[dict[str, str]](), set[Here]()
-    if payload["library"] == flag_gems.LIBRARY:
-        python = flag_gems.plain(python, texts)
-    package = KernelPackage(python, payload["replacements"])
-    if payload["library"] == flag_gems.LIBRARY:
+    is_gems = payload["library"] == flag_gems.LIBRARY
+    package = KernelPackage(python, payload["replacements"], flag_gems.plain(texts) if is_gems else plainly)
+    if is_gems:
         recipes, refused = registry.recipes(package, f"{flag_gems.ROOT}/__init__.py", recipes)
     slicer = KernelSlicer(package)
     for recipe in recipes:
@@ -48,21 +48,20 @@ def cut(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
             reason = error.reason if isinstance(error, SliceError) else "not sliceable"
             refused.append({"name": recipe.name, "path": "", "reason": reason, "detail": str(error)})
             continue
-        pairs.append(pair)
+        pairs.append(pair | {"path": own.get(pair["path"], pair["path"])})
         used |= parts
-    rest, lost = _rest(slicer, [h for h in _launchers(package, payload["folders"]) if h not in used])
+    folders = [importable(folder) for folder in payload["folders"]]
+    rest, lost = _rest(slicer, [h for h in _launchers(package, folders) if h not in used])
+    for told in (*lost, *rest):
+        told["path"] = own[told["path"]]
     return {"pairs": pairs, "refused": refused + lost, "kernels": rest}
-
-
-def _holds_kernels(text: str) -> bool:
-    return "triton" in text or "logger" in text
 
 
 def _moved(package: KernelPackage, recipe: Recipe) -> Recipe:
     """The recipe with its names where this version of the library has them: files move from one to the next."""
 
     def said(symbol: re.Match[str]) -> str:
-        return f"{_home(package, symbol['module'], symbol['name'])}:{symbol['name']}"
+        return f"{_home(package, importable(symbol['module']), symbol['name'])}:{symbol['name']}"
 
     return replace(recipe, kernel=SYMBOL.sub(said, recipe.kernel), reference=SYMBOL.sub(said, recipe.reference))
 
@@ -85,7 +84,7 @@ def _home(package: KernelPackage, module: str, name: str) -> str:
 def _pair(slicer: KernelSlicer, recipe: Recipe) -> tuple[dict[str, str], set[Here]]:
     candidate = _cut(slicer, recipe, True)
     task = _cut(slicer, recipe, False)
-    named = {f"{m['module']}.{m['name']}" for m in SYMBOL.finditer(f"{recipe.kernel}\n{recipe.reference}")}
+    named = {f"{importable(m['module'])}.{m['name']}" for m in SYMBOL.finditer(f"{recipe.kernel}\n{recipe.reference}")}
     if absent := sorted(named & {*candidate.lacks, *task.lacks}):
         raise SliceError(ABSENT, ", ".join(absent))
     parts = {key for key in candidate.names if not key.file.startswith(f"{GLUE}/")}
@@ -106,7 +105,7 @@ def _cut(slicer: KernelSlicer, recipe: Recipe, kernel: bool) -> Cut:
 
 def _launchers(package: KernelPackage, folders: list[str]) -> Iterator[Here]:
     """Functions that launch a kernel, and classes of which a method does."""
-    for path in sorted(package.texts):
+    for path in sorted(p for p, text in package.texts.items() if "triton" in text):
         if not any(path == f or path.startswith(f"{f}/") for f in folders) or not (file := package.file(path)):
             continue
         for statement in file.tree.body:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from kdata.align import helpers
-from sources.cut.pieces import is_noise
+from sources.cut.pieces import Piece, is_noise
 from sources.cut.slicer import Slicer
 from sources.text.bindings import REWRITES, File, Imported
 from sources.text.references import with_references
@@ -17,7 +17,10 @@ from sources.text.targets import External, Missing, Target
 LAUNCHING = re.compile(
     r"(triton\.)?(jit|autotune|heuristics)\b|contextmanager|dataclass|property|staticmethod|classmethod"
 )
-CALLERS = re.compile(r"^(dispatch|input_guard|contiguous|tensor_cache|checkpoint|libentry|libtuner|force_static\w*)$")
+CALLERS = re.compile(
+    r"^(dispatch|input_guard|contiguous|tensor_cache|checkpoint|libentry|libtuner|force_static\w*|"
+    r"torch\.library\.impl|(torch\.library\.)?(triton_op|custom_op)|register_custom_op|replay_launches)$"
+)
 # What kernels call beyond Triton's language is said in it: the interpreter has no libdevice, nor has every GPU.
 LIBDEVICE = re.compile(r"triton\.language\.(extra(\.\w+)*\.)?(libdevice|math)")
 STAND_IN = "kdata_libdevice.py"
@@ -26,7 +29,7 @@ NEAREST = {"sqrt_rn": "sqrt", "div_rn": "fdiv", "fast_expf": "exp", "fast_divide
            "isinfd": "isinf", "isnand": "isnan", "isinff": "isinf", "isnanf": "isnan", "div_rz": "fdiv",
            "fast_tanf": "tan", "fast_sinf": "sin", "fast_cosf": "cos", "fast_powf": "pow", "fast_tanhf": "tanh",
            "fast_logf": "log", "ffloor": "floor"}  # fmt: skip
-DTYPES = """
+BESIDE = """
 @triton.jit
 def isfinited(x):
     return tl.abs(x) < float("inf")
@@ -35,6 +38,13 @@ def isfinited(x):
 @triton.jit
 def finitef(x):
     return tl.abs(x) < float("inf")
+
+
+@triton.jit
+def round(x):
+    whole = tl.floor(tl.abs(x))
+    whole = tl.where(tl.abs(x) - whole >= 0.5, whole + 1.0, whole)
+    return tl.where(x < 0, -whole, whole)
 
 
 def is_boolean_dtype(dtype):
@@ -52,7 +62,7 @@ def is_float_dtype(dtype):
 
 def libdevice() -> str:
     """The text of a module that defines libdevice's functions in Triton's language."""
-    parts = ["import torch\nimport triton\nimport triton.language as tl", helpers.text(helpers.SOURCES), DTYPES]
+    parts = ["import torch\nimport triton\nimport triton.language as tl", helpers.text(helpers.SOURCES), BESIDE]
     plain = {name: name for name in ALIKE} | {k: v for k, v in NEAREST.items() if v in ALIKE or v == "fdiv"}
     parts += [_forward(name, f"tl.{target}") for name, target in plain.items()]
     parts += [_forward(name, target) for name, target in NEAREST.items() if target in helpers.SOURCES]
@@ -69,8 +79,20 @@ class KernelPackage(Package):
 
     rewrites = tuple(rewrite for rewrite in REWRITES if rewrite is not with_references)  # launches are wanted here
 
-    def __init__(self, texts: Mapping[str, str], replacements: Mapping[str, str] | None = None) -> None:
-        super().__init__({**texts, STAND_IN: libdevice()}, replacements)
+    def __init__(
+        self, texts: Mapping[str, str], replacements: Mapping[str, str] | None = None,
+        said: Callable[[str, str], str] | None = None,
+    ) -> None:  # fmt: skip
+        """``said`` gives a file's text as it is to be parsed, by its path and text.
+
+        Only what recipes and launchers name is parsed: a library has thousands of files, its kernels need a few.
+        """
+        super().__init__({**texts, STAND_IN: libdevice()}, replacements, about=())
+        self._given, self._said = frozenset(texts), said
+
+    def _text(self, path: str) -> str:
+        text = super()._text(path)
+        return self._said(path, text) if self._said and path in self._given else text
 
     def owns(self, path: str, module: str) -> bool:
         """Whether a module is of the library, or what its kernels are written in."""
@@ -99,6 +121,14 @@ class KernelPackage(Package):
 
 class KernelSlicer(Slicer):
     """Cuts launchers with their kernels out of a library."""
+
+    def chain(self, piece: Piece, node: ast.Attribute) -> Target | None:
+        """What a dotted name means; ``tl.extra.cuda.libdevice.round`` is said in Triton's language, as imports are."""
+        root, _, rest = ast.unparse(node.value).partition(".")
+        found = rest.endswith("libdevice") and LIBDEVICE.fullmatch(f"triton.language.{rest}")
+        if found and self.target(piece, root) == External("triton.language"):
+            return self.package.member(STAND_IN, node.attr)
+        return super().chain(piece, node)
 
     def is_noise(self, path: str, decorator: ast.expr) -> bool:
         """Whether a candidate computes the same without a decorator; never of those that make a kernel."""

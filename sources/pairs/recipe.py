@@ -2,6 +2,8 @@
 
 Recipes are data (``recipes/*.toml``); the code they name is the library's.  In their expressions
 ``package.module:name`` stands for a definition of the library; where a version has it elsewhere, it is looked for.
+A file that no statement can import goes by its own name (``python.tutorials.01-vector-add:add``), and a kernel whose
+launcher asks the machine what the interpreter cannot answer is launched by the recipe: ``module:kernel[grid](...)``.
 """
 
 from __future__ import annotations
@@ -14,7 +16,13 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent / "recipes"
-SYMBOL = re.compile(r"(?<![\w.])(?P<module>[A-Za-z_]\w*(?:\.\w+)*):(?P<name>[A-Za-z_]\w*)(?=[.(])")
+SYMBOL = re.compile(r"(?<![\w.])(?P<module>[A-Za-z_]\w*(?:\.\w[\w-]*)*):(?P<name>[A-Za-z_]\w*)(?=[.(\[])")
+
+
+def importable(name: str) -> str:
+    """A module's dotted name, or a file's path, with names that Python can import."""
+    parts = re.split(r"([./])", name.replace("-", "_"))
+    return "".join(f"_{part}" if part[:1].isdigit() else part for part in parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +47,11 @@ class Recipe:
         body = self.kernel if kernel else self.reference
         found = dict.fromkeys(m.groups() for m in SYMBOL.finditer(body))
         names = {key: f"{key[1]}_of_library" for key in found}
-        imports = [f"from {module} import {name} as {names[module, name]}" for module, name in found]
+        imports = [f"from {importable(module)} import {name} as {names[module, name]}" for module, name in found]
         said = SYMBOL.sub(lambda m: names[m["module"], m["name"]], body)
         model = self._layer(said) if self.layer else self._function(said)
         name = "ModelNew" if kernel else "Model"
-        head = ["import torch", "import torch.nn as nn", "import torch.nn.functional as F", *imports]
+        head = ["import torch", "import torch.nn as nn", "import torch.nn.functional as F", "import triton", *imports]
         return "\n".join([*head, "", "", f"class {name}(nn.Module):", model, ""])
 
     def _function(self, said: str) -> str:

@@ -14,19 +14,24 @@ from sources.text.rewrite import Text
 
 # Contexts that only choose the device that the arguments are on already.
 DEVICE = re.compile(
-    r"^(torch\.cuda\.device|torch_device_fn\.device|torch\.accelerator\.device_index|\w*\.?device_context|"
+    r"^(torch\.cuda\.device|torch\.get_device_module\([^()]*\)\.device|torch_device_fn\.device|"
+    r"torch\.accelerator\.device_index|\w*\.?device_context|"
     r"torch_gpu_device|device_guard|torch\.cuda\._DeviceGuard|custom_device_ctx|\w*torch_device_ctx|"
     r"torch_accelerator_device|\w+\.custom_device_ctx)\("
 )
 # What is asked of the machine, as an H100 answers: vendors that it is not of, its multiprocessors, its capability.
 FALSE = re.compile(
-    r"(\w+\.)*(is_hip|is_npu_available|is_xpu_available|is_hip_runtime|is_amd|is_cdna|is_rdna|is_ascend|is_cpu|is_rocm|"
+    r"(\w+\.)*_?(is_hip|is_npu_available|is_xpu_available|is_hip_runtime|is_amd|is_cdna|is_rdna|is_ascend|is_cpu|is_rocm|"
     r"is_npu|is_xpu|IS_AMD|IS_NPU|is_amd_cdna)(\(\))?|torch\.version\.hip|torch\.compiler\.is_compiling\(\)|"
-    r"(get_device_type\(\)|DEVICE_TYPE) == '(xpu|hip|npu)'|Version\((triton|torch)\.__version__\) < .*"
+    r"(get_device_type\(\)|DEVICE_TYPE) == '(xpu|hip|npu)'|Version\((triton|torch)\.__version__\) < .*|"
+    r"(\w+\.)*current_platform\.is_(tpu|out_of_tree)\(\)|"
+    r"isinstance\(\w+, (\w+\.)*FakeTensor\)|\w+(\.\w+)*\.device\.type (!= 'cuda'|== '(cpu|xpu|hip|npu)')"
 )
 TRUE = re.compile(
     r"(\w+\.)*(is_cuda_available|is_nvidia|IS_NVIDIA)(\(\))?|\w+(\.\w+)*\.is_cuda|triton\.__version__ >= .*|"
-    r"compare_version\(.triton., operator\.g[et], .*\)|Version\((triton|torch)\.__version__\) >= .*"
+    r"compare_version\(.triton., operator\.g[et], .*\)|Version\((triton|torch)\.__version__\) >= .*|"
+    r"(\w+\.)*_?(has_triton|is_triton_available)\(\)|(\w+\.)*_?(HAS_TRITON|TRITON_AVAILABLE)|"
+    r"torch_version_at_least\(.*\)|(\w+\.)*current_platform\.is_cuda(_alike)?\(\)|\w+(\.\w+)*\.device\.type == 'cuda'"
 )
 LOGGING = re.compile(
     r"(?:\w*logg(?:er|ing)\w*)\.(?:debug|info|warning|warning_once|error)\(|print\(|self\._check_input_dim\(|"
@@ -35,17 +40,32 @@ LOGGING = re.compile(
 )
 ANSWERS = (
     (re.compile(r".*\.multi_processor_count|.*\['multiprocessor_count'\]|.*\bget_sm_count\(\)|.*num_sms\(\)"), "132"),
-    (re.compile(r"torch\.cuda\.get_device_capability\(.*\)"), "(9, 0)"),
+    (re.compile(r"(\w+\.)*num_compute_units\(.*\)"), "132"),
+    (re.compile(r"getattr\(torch\.cuda\.get_device_properties\(.*\), 'warp_size', \d+\)"), "32"),
+    (re.compile(r"(torch\.cuda|(\w+\.)*current_platform)\.get_device_capability\(.*\)"), "(9, 0)"),
     (re.compile(r"randint\(0, 65535\)"), "0"),  # the seed of a dropout, which no pair has
     (re.compile(r"(get_available_device|infer_device|get_device_type)\(\)"), "'cuda'"),
+    (re.compile(r"is_arch_support_pdl\(\)"), "False"),  # early launches, which the interpreter has not
     (re.compile(r"infer_device_arch\(\)"), "'hopper'"),
-    (re.compile(r"torch\.compiler\.is_compiling\(\)"), "False"),
+    (re.compile(r"torch\.compiler\.is_compiling\(\)|(\w+\.)*current_platform\.is_(rocm|xpu|tpu|cpu)\(\)"), "False"),
+    (re.compile(r"(\w+\.)*current_platform\.is_cuda(_alike)?\(\)"), "True"),
+    (re.compile(r"(\w+\.)*current_platform\.fp8_dtype\(\)"), "torch.float8_e4m3fn"),
     (re.compile(r"philox_\w*seed_offset\(.*\)"), "(0, 0)"),
 )
-PLACE = re.compile(r"\.device\b|\.is_cuda\b|\bis_cuda\(")  # where tensors are is not for a kernel to ask
+# Where tensors are is not for a kernel to ask.
+PLACE = re.compile(r"\.device\b|\.is_cuda\b|\b(is_cuda|on_accelerator)\(")
+# Calls that give back what they are given, which they tell torch.compile of: a kernel, a question about sizes.
+WRAPPED = re.compile(r"(torch\.library\.)?wrap_triton|(\w+\.)*guard_(or_true|or_false|size_oblivious)")
+MAKERS = ("triton.jit", "triton.heuristics(", "triton.autotune(")  # of a kernel, of a function or a kernel
+ASKED_LIBDEVICE = re.compile(r"(^|\.)\w*libdevice\w*$")  # a function that looks for one of libdevice's by name
 UNWANTED = re.compile(r",\s*\*\*autotune_cache_kwargs|,\s*prune_configs_by=\{[^{}]*\}(?=,?\s*\)\s*\n@)")
 ROUNDS = 8
 Change = tuple[int, int, str]
+
+
+def plainly(_: str, text: str) -> str:
+    """A file's text, ``reduced`` if it may have to do with kernels."""
+    return reduced(text) if "triton" in text.lower() or "logger" in text else text
 
 
 def reduced(text: str) -> str:
@@ -93,9 +113,13 @@ def _changes(text: Text, tree: ast.Module) -> Iterator[Change]:
         if isinstance(node, ast.IfExp) and (value := decided(node.test)) is not None:
             kept = node.body if value else node.orelse
             yield text.start(node), text.end(node), _said(text, kept)
+        elif isinstance(node, ast.BoolOp) and (left := _undecided(node)):
+            yield text.start(node), text.end(node), _joined(text, node.op, left)
         elif isinstance(node, ast.FunctionDef) and any("jit" in ast.unparse(d) for d in node.decorator_list):
             yield from _masks(text, node)
         elif isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
+            if isinstance(node, ast.Call) and WRAPPED.fullmatch(ast.unparse(node.func)):
+                yield text.start(node), text.end(node), _part(text, node.args[0])
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "namedtuple":
                 yield text.start(node), text.end(node), "lambda **named: tuple(named.values())"
             said = ast.unparse(node) if node.end_lineno == node.lineno or _asks(node) else ""
@@ -103,19 +127,19 @@ def _changes(text: Text, tree: ast.Module) -> Iterator[Change]:
 
 
 def _decorated(text: Text, tree: ast.Module) -> Iterator[Change]:
-    """``f = triton.jit(f)`` after ``def f`` as a decorator of it."""
+    """``f = triton.jit(f)`` after ``def f`` as a decorator of it, also where it is tried and may fail."""
     functions = {s.name: s for s in tree.body if isinstance(s, ast.FunctionDef)}
     above: dict[str, list[str]] = {}
-    for statement in tree.body:
+    for whole in tree.body:
+        statement = whole.body[0] if isinstance(whole, ast.Try) and len(whole.body) == 1 else whole
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=how, args=[ast.Name(id=given)])):
-                known = ast.unparse(how).startswith(("triton.jit", "triton.heuristics("))
-                if known and name == given and name in functions:
+                if ast.unparse(how).startswith(MAKERS) and name == given and name in functions:
                     above.setdefault(name, []).insert(0, f"@{_said(text, how)}\n")
-                    yield text.start(statement), text.end(statement), ""
+                    yield text.start(whole), text.end(whole), ""
     for name, lines in above.items():
-        start = text.lines[functions[name].lineno]
-        yield start, start, "".join(lines)
+        first = min([functions[name].lineno, *(d.lineno for d in functions[name].decorator_list)])
+        yield text.lines[first], text.lines[first], "".join(lines)
 
 
 def _asks(node: ast.expr) -> bool:
@@ -129,6 +153,11 @@ def _statement(text: Text, node: ast.stmt, alone: bool) -> Iterator[Change]:
         yield _spliced(text, node, node.body if value else node.orelse, alone)
     elif _is_idle(node):
         yield _spliced(text, node, [], alone)
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=how, args=[ast.Constant(value=str(asked))])):
+            if ASKED_LIBDEVICE.search(ast.unparse(how)):
+                said = f"from triton.language.extra.libdevice import {asked} as {name}"
+                yield text.start(node), text.end(node), said
 
 
 def _is_idle(node: ast.stmt) -> bool:
@@ -152,6 +181,23 @@ def _masks(text: Text, kernel: ast.FunctionDef) -> Iterator[Change]:
             yield text.start(node), text.end(node), f"({sign.join(f'({_said(text, v)})' for v in node.values)})"
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not) and id(node) not in inside:
             yield text.start(node), text.end(node), f"(({_said(text, node.operand)}) == 0)"
+
+
+def _undecided(test: ast.BoolOp) -> list[ast.expr]:
+    """What is left to ask where some parts are answered and do not decide; nothing where none is, or all are."""
+    kept = [v for v in test.values if decided(v) is None]
+    return kept if len(kept) < len(test.values) and decided(test) is None else []
+
+
+def _joined(text: Text, sign: ast.boolop, values: list[ast.expr]) -> str:
+    parts = [_part(text, v) for v in values]
+    return parts[0] if len(parts) == 1 else f"({(' and ' if isinstance(sign, ast.And) else ' or ').join(parts)})"
+
+
+def _part(text: Text, node: ast.expr) -> str:
+    """An expression as it stands in any other: its own parentheses are no part of a node."""
+    whole = isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant)
+    return _said(text, node) if whole else f"({_said(text, node)})"
 
 
 def decided(test: ast.expr) -> bool | None:

@@ -12,14 +12,14 @@ from typing import Any
 from kdata.align.errors import AlignError
 from kdata.align.families import family
 from kdata.align.step import ENVIRONMENT, PRELOAD, formatted
+from kdata.progress import Lines, Progress
 from kdata.record import Candidate, Dropped, Origin, SourceFile, Task, digest
 from kdata.sandbox import pool
 from kdata.sandbox.guard import Limits
 from kdata.sandbox.worker import JobError, Worker
 from kdata.shards import Manifest, Store
-from sources import collect as collecting
 from sources import mine
-from sources.fetch import git
+from sources.fetch import git, pypi
 from sources.fetch.texts import SourceError
 from sources.libraries import LIBRARIES, Library
 from sources.pairs import recipe
@@ -33,7 +33,7 @@ VERSION = digest(
     ),
 )
 MADE_BY = "library"
-SOURCES = "src/"  # a repository's folder that its package's archive lacks
+SOURCES = ("src/", "python/")  # repositories' folders that their packages' archives lack
 TRACE_LIMITS = Limits(wall=60, cpu=30)
 LIMITS = Limits(wall=1200, cpu=600, memory=4 << 30)
 
@@ -97,18 +97,20 @@ def make(store: Store, name: str) -> list[Manifest]:
 def _fetch(library: Library, place: str) -> list[SourceFile | Dropped]:
     kind, colon, rest = place.partition(":")
     if colon and kind == "pypi":
-        return collecting.collect(place)
+        return pypi.collect_any(rest)
     return git.collect((rest if kind == "git" else place) or library.url)
 
 
 def _found(key: str, library: Library, files: list[SourceFile]) -> Iterator[Found]:
     root = files[0].origin
-    packaged = not any(f.origin.path.startswith(SOURCES) for f in files)
-    above = SOURCES if packaged and any(k.startswith(SOURCES) for k in library.kernels) else ""
+    lacking = (s for s in SOURCES if not any(f.origin.path.startswith(s) for f in files))
+    above = next((s for s in lacking if any(k.startswith(s) for k in library.kernels)), "")
     origins = {f"{above}{f.origin.path}": f.origin for f in files}
     payload = {"files": {f"{above}{f.origin.path}": f.text for f in files}, "library": key,
                "folders": list(library.kernels), "recipes": [asdict(r) for r in recipe.read(key)],
                "replacements": mine.replacements()}  # fmt: skip
+    watcher, progress = Lines(parallel=1), Progress([STAGE])
+    watcher.log(f"{key}: {len(files)} files read, {len(payload['recipes'])} recipes; cutting")
     with pool.lease("torch") as worker:
         try:
             cut: dict[str, Any] = worker.call("sources.pairs.job:cut", payload, LIMITS).value
@@ -122,9 +124,14 @@ def _found(key: str, library: Library, files: list[SourceFile]) -> Iterator[Foun
 
     for refused in cut["refused"]:
         yield _dropped(origin(refused["path"]), refused["name"], refused["reason"], refused["detail"])
+    watcher.log(f"{key}: {len(cut['pairs'])} pairs cut, {len(cut['kernels'])} kernels more; tracing the pairs")
+    progress.expect(STAGE, len(cut["pairs"]))
     with pool.lease(PRELOAD, **ENVIRONMENT) as worker:
         for pair in cut["pairs"]:
-            yield _candidate(pair, origin(pair["path"]), worker)
+            yield (found := _candidate(pair, origin(pair["path"]), worker))
+            kept = isinstance(found, Candidate)
+            progress.finish(STAGE, kept, not kept, 0.0)  # the first waits for the sandbox: no guess of what is left
+            watcher.update(progress)
     for row in cut["kernels"]:
         where = origin(row["path"])
         yield LibraryKernel(digest("kernel", row["source"]), where, key, row["symbol"], row["source"])
