@@ -104,9 +104,10 @@ def other_cuts(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, dict[st
     if (whole := set_within(source, outcome["detail"], told["defaults"])) != source:
         yield _noted(cut, SET, source=whole), None
     yield from _with_more(cut, outcome)
-    if outcome["reason"] == TOO_LARGE and outcome["detail"] == PARAMETERS or NO_MEMORY.search(outcome["detail"]):
+    too_wide = outcome["reason"] == TOO_LARGE and outcome["detail"] == PARAMETERS
+    if too_wide or NO_MEMORY.search(outcome["detail"]):
         yield from _narrower(cut)
-    if outcome["reason"] in (TOO_LARGE, TOO_LONG, NOT_INFERRED) and outcome["detail"] != PARAMETERS:
+    if outcome["reason"] in (TOO_LARGE, TOO_LONG, NOT_INFERRED) and not too_wide:
         yield from _sparser(cut)
     if outcome["reason"] == RANDOM and (kept := kept_within(source)) != source:
         yield _noted(cut, KEPT, source=kept, told=_begun(told, outcome) | {"users": []}), None

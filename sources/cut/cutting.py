@@ -231,7 +231,7 @@ def _with_needs(
             made = write_cut(slicer, candidate.path, candidate.symbol, wanted, words, method)
         except SliceError:
             return None
-        return None if touches_system(made.source) or len(made.source) > MAX_CUT else made
+        return None if touches_system(made.source) else made
 
     if not needs and not said:
         return write_cut(slicer, candidate.path, candidate.symbol, method=method), [], []

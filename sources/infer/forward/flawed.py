@@ -12,7 +12,7 @@ from sources.infer.forward.optional import following
 from sources.infer.inputs import FEATURES, TOKENS, Spec, Specs, Tensor, all_tensors, edited
 from sources.infer.running.worth import CONSTANT, IGNORES, NOT_FINITE, RANDOM
 
-MAX_LENGTH = 512
+MAX_LENGTH = 512  # of a side
 MANY = 32  # of a batch
 
 
