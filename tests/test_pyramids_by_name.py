@@ -20,7 +20,6 @@ class Net(nn.Module):
         input_shape = sorted(input_shape.items(), key=lambda x: x[1].stride)
         self.in_features = [k for k, v in input_shape]
         widths = [v.channels for k, v in input_shape]
-        self.strides = [v.stride for k, v in input_shape]
         self.laterals = nn.ModuleList([nn.Conv2d(w, width, 1) for w in widths][::-1])
 
     def forward(self, features):
@@ -33,7 +32,7 @@ class Net(nn.Module):
 
 
 def test_what_a_mapping_holds_is_a_record_of_what_is_read_of_it() -> None:
-    told = "{'a': SimpleNamespace(channels=64, stride=4), 'b': SimpleNamespace(channels=64, stride=8)}"
+    told = "{'a': SimpleNamespace(stride=4, channels=64), 'b': SimpleNamespace(stride=8, channels=64)}"
     assert gone_through(ast.parse(HEAD)) == {"input_shape": told}
     assert gone_through(ast.parse("[v.width for k, v in pairs]")) == {}, "a list of pairs is no mapping"
 
@@ -81,4 +80,4 @@ def test_a_part_that_takes_such_a_mapping_is_made_with_one(tmp_path: Path) -> No
                "enough": 9, "only": ["Net"]}  # fmt: skip
     (found,) = cut_package(payload, tmp_path)["cuts"]
     (site,) = found["told"]["sites"]
-    assert "SimpleNamespace(channels=64, stride=4)" in site["named"]["decoder"]
+    assert "SimpleNamespace(stride=4, channels=64)" in site["named"]["decoder"]

@@ -45,7 +45,17 @@ def _records(tree: ast.AST) -> dict[str, dict[str, None]]:
             read = (n for n in ast.walk(node) if held and isinstance(n, ast.Attribute))
             fields = [n.attr for n in read if ast.unparse(n.value) == ast.unparse(held[0])]
             found.setdefault(_name(loop.iter), {}).update(dict.fromkeys(fields))
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "sorted" and node.args:
+            found.setdefault(_name(node.args[0]), {}).update(dict.fromkeys(_compared(node)))
     return {name: fields for name, fields in found.items() if fields and name in holding}
+
+
+def _compared(call: ast.Call) -> Iterator[str]:
+    """The attributes of the values of pairs by which these are put in order: ``key=lambda x: x[1].stride``."""
+    for key in (k.value for k in call.keywords if k.arg == "key"):
+        if isinstance(key, ast.Lambda) and key.args.args:
+            value = f"{key.args.args[0].arg}[1]"
+            yield from (n.attr for n in ast.walk(key) if isinstance(n, ast.Attribute) and ast.unparse(n.value) == value)
 
 
 def _name(node: ast.expr) -> str:
