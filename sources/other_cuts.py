@@ -12,6 +12,7 @@ from sources.infer.constructor.configs import OF_RECORDS
 from sources.infer.input_search import NOT_INFERRED, TOO_LONG
 from sources.infer.rewritten.drawn import NOTE, drawn
 from sources.infer.running.check import COMPUTES_NOTHING, IGNORES, TOO_LARGE
+from sources.infer.running.progress import NO_MEMORY
 from sources.infer.running.worth import RANDOM
 from sources.infer.search import PARAMETERS
 from sources.isolation import NOT_ALONE
@@ -103,9 +104,10 @@ def other_cuts(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, dict[st
     if (whole := set_within(source, outcome["detail"], told["defaults"])) != source:
         yield _noted(cut, SET, source=whole), None
     yield from _with_more(cut, outcome)
-    if outcome["reason"] == TOO_LARGE and outcome["detail"] == PARAMETERS:
+    too_wide = outcome["reason"] == TOO_LARGE and outcome["detail"] == PARAMETERS
+    if too_wide or NO_MEMORY.search(outcome["detail"]):
         yield from _narrower(cut)
-    elif outcome["reason"] in (TOO_LARGE, TOO_LONG, NOT_INFERRED):
+    if outcome["reason"] in (TOO_LARGE, TOO_LONG, NOT_INFERRED) and not too_wide:
         yield from _sparser(cut)
     if outcome["reason"] == RANDOM and (kept := kept_within(source)) != source:
         yield _noted(cut, KEPT, source=kept, told=_begun(told, outcome) | {"users": []}), None

@@ -107,6 +107,22 @@ def test_a_network_of_torchvision_has_no_trained_weights(tmp_path: Path) -> None
     assert "functools.wraps(builder)" in source
 
 
+def test_a_network_of_torchvision_is_made_where_trained_weights_are_asked_for_by_place(tmp_path: Path) -> None:
+    refusing = "def handle_legacy_interface(**weights):\n    raise SystemExit('no weights available')\n"
+    legacy = VISION["torchvision/models/small.py"].replace("@legacy(", "@handle_legacy_interface(")
+    files = VISION | {"torchvision/models/_utils.py": refusing,
+                      "torchvision/models/small.py": "from ._utils import handle_legacy_interface\n" + legacy}  # fmt: skip
+    text = (
+        "import torch.nn as nn\nfrom torchvision import models\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.a = models.smallnet(True, 5)\n"
+        "        self.b = models.smallnet(pretrained=True, classes=5)\n\n"
+        "    def forward(self, x):\n        return self.a(x) + self.b(x)\n"
+    )
+    source, answer = run(text, files, "torchvision", tmp_path)
+    assert answer.shape == (2, 5)
+    assert "no weights available" not in source
+
+
 def test_only_the_file_of_a_wanted_entry_is_parsed() -> None:
     files = NETS | {"timm/models/broken.py": "@register_model\ndef broken_net(:\n"}
     package = Package({}, replacements(), roots=Roots([("timm-1.0-py3-none-any.whl", wheel(files), "timm")]))

@@ -35,6 +35,7 @@ from sources.watch.capture_package import Observed, observe
 
 MAX_CUT = 400_000  # characters of a definition with all that it may need: of a task what it reaches counts
 SMALL = 80  # lines of a building block: these are tried before whole networks
+MAX_NEEDS = 4  # definitions that arguments name which are tried one by one
 MAX_USUAL = 3  # registries that hold what looks up another one
 # What something is looked up by in a container.
 _KEYS = re.compile(
@@ -191,13 +192,8 @@ def _cut(
     named = {p: Here(*target) for p, target in seen["needs"].items()} if seen else {}
     needs = sorted({h for s in sites for h in s.needs}.union(named.values()), key=str)
     said = sorted({w for s in sites for w in s.words()})
-    try:
-        cut = write_cut(slicer, candidate.path, candidate.symbol, needs, said, method)
-        if (needs or said) and touches_system(cut.source):
-            raise SliceError("touches the system", "by way of its arguments")
-    except SliceError:
-        needs, said = [], []
-        cut, seen = write_cut(slicer, candidate.path, candidate.symbol, method=method), None
+    cut, needs, said = _with_needs(slicer, candidate, needs, said, method)
+    seen = seen if {*named.values()} <= {*needs} else None
     cut = _with_usual(slicer, hints, candidate, cut, needs, said, method)
     others = _without_constants(slicer, candidate, needs, cut) if method == "forward" else []
     taking = _of_records(slicer, hints, candidate, cut, needs, said, method)
@@ -220,6 +216,32 @@ def _cut(
     return {"source": cut.source, "name": cut.name, "path": cut.path, "symbol": cut.symbol, "lacks": list(cut.lacks),
             "told": told, "inlined": [roots.inner(f) for f in cut.files if f in roots],
             "names": {f"{h.file}:{h.name}": n for h, n in cut.names.items()}}  # fmt: skip
+
+
+def _with_needs(
+    slicer: Slicer, candidate: Candidate, needs: list[Here], said: list[str], method: str
+) -> tuple[Cut, list[Here], list[str]]:
+    """The cut with what its arguments name and say, or with as much of it as a task may hold; and what that is.
+
+    A script's own values, such as the data that it trains on, take more than the classes that type hints name.
+    """
+
+    def written(wanted: list[Here], words: list[str]) -> Cut | None:
+        try:
+            made = write_cut(slicer, candidate.path, candidate.symbol, wanted, words, method)
+        except SliceError:
+            return None
+        return None if touches_system(made.source) else made
+
+    if not needs and not said:
+        return write_cut(slicer, candidate.path, candidate.symbol, method=method), [], []
+    if (cut := written(needs, said)) is not None:
+        return cut, needs, said
+    kept, best = list[Here](), write_cut(slicer, candidate.path, candidate.symbol, method=method)
+    for need in [n for n in needs if not slicer.package.is_value(n)][:MAX_NEEDS]:
+        if (cut := written([*kept, need], [])) is not None:
+            kept, best = [*kept, need], cut
+    return best, kept, []
 
 
 def _with_usual(

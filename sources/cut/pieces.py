@@ -67,6 +67,24 @@ NO_WEIGHTS = """class {{}}:
     @staticmethod
     def verify(weights):
         return None"""
+# Torchvision's decorator of what makes a network: it takes wishes for trained weights in old ways, ``alexnet(True)``.
+WISHING = "handle_legacy_interface"
+NO_WISH = """def {}(**weights):
+    import functools
+    import inspect
+
+    def outer(builder):
+        @functools.wraps(builder)
+        def inner(*given, **named):
+            named = {{**dict(zip(inspect.signature(builder).parameters, given)), **named}}
+            for name, (old, _) in weights.items():
+                named.pop(old, None)
+                named[name] = None
+            return builder(**named)
+
+        return inner
+
+    return outer"""
 
 
 @dataclass(slots=True)

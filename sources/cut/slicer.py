@@ -20,8 +20,10 @@ from sources.cut.pieces import (
     NO_STATE,
     NO_TABLE,
     NO_WEIGHTS,
+    NO_WISH,
     OF_WEIGHTS,
     TRAINED,
+    WISHING,
     Piece,
     at_once,
     copied,
@@ -196,6 +198,8 @@ class Slicer:
         try:
             if key.file in self.package.roots and _CONVERTS.fullmatch(key.name):
                 return [stand_in_for(key, "what converts trained weights", NO_STATE)]
+            if key.file in self.package.roots and key.name == WISHING:
+                return [stand_in_for(key, TRAINED, NO_WISH)]
             found = self._pieces(key, used)
             if fills_weights(found[0].node):
                 return [stand_in_for(key, "what loads trained weights", NO_STATE)]

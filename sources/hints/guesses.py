@@ -14,6 +14,7 @@ from sources.hints.uses import Uses
 DIMENSION, CHANNELS, TOKENS, IMAGE, HEADS = "64", "64", "64", "32", "4"
 WINDOW = "256"  # samples of a sound, beside a hop of fewer
 COUNTS = ["2", "4", "1", "3"]
+CONVOLUTION = "(32, 3, 2)"  # its channels, window and stride
 ADJACENCY = "torch.rand(64, 64) * 0.03"  # of a graph: its rows add up to about one
 GRAPH = [ADJACENCY, f"({ADJACENCY}).numpy()"]
 GRAPHS = [text.replace("rand(", "rand(3, ") for text in GRAPH]  # one for each kind of neighbours
@@ -158,6 +159,7 @@ CONFIG = re.compile(
 _WIDTHS = re.compile(r"chan|feat|filter|unit|dim|size|hidden|width|token|node|mels|bins|class|len|seq|vert|joint|point")
 _SCALAR = re.compile(r"\bUnion\[int,|(?:^|\| ?)int(?= ?\||$)")  # a number, or several
 _BY_WORD = re.compile(r"\b(?:[Dd]ict|Mapping)\[str, ?(int|float|bool)\]")  # something for each of several names
+_OF_TUPLES = re.compile(r"(?:[Ll]ist|Sequence|Iterable)\[(?:\w+\.)?[Tt]uple\[")
 _PLAIN = {"int": DIMENSION, "float": "0.5", "bool": "False"}
 _STRING = re.compile(r"str|Optional\[str\]|str \| None|None \| str")
 LISTS = ["[32, 64]", "(2, 2)", "[2, 2, 2, 2]", "[16, 32, 64, 128]", "(8, 8)", "[3, 5, 7]"]
@@ -224,7 +226,9 @@ def values(name: str, annotation: str, use: Uses) -> list[str]:
     scalar = bool(_SCALAR.search(annotation))
     if not scalar and (counted := re.search(r"[Tt]uple\[(int(?:, ?int)+)\]", annotation)):
         number = next((v for v in by_name if v.isdecimal()), "2")
-        found.append(f"({', '.join([number] * (counted[1].count(',') + 1))})")
+        one = f"({', '.join([number] * (counted[1].count(',') + 1))})"
+        one = CONVOLUTION if "conv" in low and one.count(",") == CONVOLUTION.count(",") else one
+        found += [f"[{one}, {one}]"] if _OF_TUPLES.search(annotation) else [one]
     if low.endswith("shape") and use.items and min(use.items) == 1:  # that of a batch: its channels
         found.append(BATCH_SHAPE)
     if use.listed and SHAPES[0].search(low):

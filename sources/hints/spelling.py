@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from sources.hints.guesses import CONFIG, values
+from sources.hints.mappings import gone_through
 from sources.hints.uses import Uses, compared
 from sources.text.folded import folded
 from sources.text.scope import nodes, reads, root_of
@@ -117,11 +118,12 @@ class Spelling:
 
     def instance(self, target: Here, node: ast.ClassDef, depth: int = 0) -> ast.expr | None:
         """A call of a class with what it requires."""
-        keywords = []
+        keywords, mappings = [], gone_through(node)
         for name, hint in required(node):
             value = self.asked(target.file, hint, name, depth + 1)
             if value is None:
-                text = next(iter(values(name, ast.unparse(hint) if hint else "", Uses())))
+                use = Uses(mapping=mappings.get(name, ""))
+                text = next(iter(values(name, ast.unparse(hint) if hint else "", use)))
                 text = self._word(target.file, name) or text if text == "'default'" else text
                 if text.startswith("<"):
                     return None

@@ -120,7 +120,9 @@ def solve(
             small = not flawed and sum(p.numel() for p in module.parameters()) <= KEPT
             flawed.append(replace(solution, made=Made(kind, module)) if small else solution)
         first = first or Unsolved(outcome.reason, outcome.trouble.message)
-        if 0 <= outcome.reached >= reached and outcome.specs is None and states[outcome.state] >= MAX_ALIKE:
+        alike = 0 <= outcome.reached >= reached and outcome.specs is None and states[outcome.state] >= MAX_ALIKE
+        # What mends one call of the package comes before the others, which may not need it.
+        if alike and not any(constructions.again(call, 1.0) for call in constructions.calls):
             break
         if not _mended(constructions, arguments, outcome, costly):
             return Unsolved(outcome.reason, outcome.trouble.message)

@@ -114,6 +114,7 @@ class Constructions:
     tries: int = MAX_CONSTRUCTIONS
     lighter: bool = False  # whether it begins with smaller images and fewer layers
     message: str = ""
+    calls: list[Arguments] = field(default_factory=list)  # the package's own
     furthest: Arguments = field(default_factory=dict)  # of those that failed, whose failure it is
     _agenda: Agenda[Arguments] = field(default_factory=Agenda)
     _values: dict[str, list[str]] = field(default_factory=dict)
@@ -129,8 +130,9 @@ class Constructions:
         parameters = parameters_of(self.kind)
         required = [p.name for p in parameters if p.default is p.empty]
         called = as_called(self.told.sites, parameters)
-        for i, site in enumerate(called):
-            self._start(FIRST + 0.1 * i, {name: self._options(name)[0] for name in required} | site)
+        self.calls = [{name: self._options(name)[0] for name in required} | site for site in called]
+        for i, call in enumerate(self.calls):
+            self._start(FIRST + 0.1 * i, call)
         empty = {p.name: v for p in parameters if (v := in_place_of_empty(p, self._options))}
         if empty:  # what may be left empty is seldom left so
             self._start(FIRST + 0.2, {name: self._options(name)[0] for name in required} | empty)
@@ -210,9 +212,9 @@ class Constructions:
         tree = ast.parse("" if option == CONFIG else option)
         return all(n.id in self.namespace for n in ast.walk(tree) if isinstance(n, ast.Name))
 
-    def again(self, arguments: Arguments) -> bool:
-        """Whether these arguments are new; they are the next to be tried."""
-        return self._push(FIRST - 1.0, arguments)
+    def again(self, arguments: Arguments, sooner: float = 0.0) -> bool:
+        """Whether these arguments are new; they are the next to be tried, ``sooner`` than others that are."""
+        return self._push(FIRST - 1.0 - sooner, arguments)
 
     def again_smaller(self, arguments: Arguments, images: bool = True) -> bool:
         """Whether any with smaller ``images``, fewer or narrower layers are new; they are the next to be tried."""
@@ -379,7 +381,7 @@ class Constructions:
         """Values of the kind that an error asks for in place of one; of a list, longer ones, or lists in it."""
         asked = [
             *with_attributes(text, trouble.message),
-            *parts.holding(text, trouble.message, trouble.line),
+            *parts.holding(text, trouble.message, trouble.line, reading(str(self.namespace.get("__file__", ""))).flags),
             *having(self.kind, self.namespace, trouble.message),
             *(offered(trouble.message, self._tree) if self._tree and text[:1] in ("'", '"') else []),
             *wanted(trouble.message, trouble.line, running),

@@ -17,7 +17,7 @@ _NOT_WHOLE = re.compile(r"must be integers or slices, not float|'float' object c
 _NO_CHANNELS = re.compile(r"got weight of size \[0, (\d+)|weight of size \[\d+, 0, .* expected input\[\d+, (\d+)")
 _BEYOND = re.compile(r"index (\d+ is )?out of range")  # of a list, or of a list of layers
 _SEVERAL = re.compile(r"'int' object is not subscriptable")  # items of a list were wanted, the first perhaps
-_TO_TUPLE = re.compile(r'can only concatenate list \(not "tuple"\)')
+_TO_LIST = re.compile(r'can only concatenate list \(not "(tuple|int)"\)')
 _GROUPS = re.compile(r"divisible by (num_)?groups")
 MAX_DEFAULTS = 4  # sizes of other parameters that are tried in place of one
 _NO_MODULE = re.compile(r"^IndexError: index (\d+) is out of range$")
@@ -48,10 +48,14 @@ def recounted(kind: type, arguments: Arguments, message: str) -> list[Arguments]
 def in_lists(text: str, message: str) -> list[str]:
     """Lists of a number, where an error says that there are to be several; one twice as long in place of a list.
 
-    And a tuple in place of a list to which one is added.
+    And a tuple in place of a list to which one is added, or a list in place of what is added to one.
     """
-    if _TO_TUPLE.search(message) and text[:1] == "[" and _items(text):
-        return [f"({text[1:-1]},)"]
+    added = match[1] if (match := _TO_LIST.search(message)) else ""
+    if added == "tuple" and text[:1] in ("[", "(") and _items(text):
+        items = text[1:-1].rstrip(", ")
+        return [f"({items},)" if text[0] == "[" else f"[{items}]"]
+    if added == "int" and text.isdecimal():
+        return [f"[{text}, {text}]", f"[{text}]"]
     if _BEYOND.search(message) and text[:1] == "[" and text != "[]" and " for " not in text:
         return [f"[{text[1:-1]}, {text[1:-1]}]"]
     return [f"[{text}]", f"[{text}, {text}]"] if text.isdecimal() and _SEVERAL.search(message) else []

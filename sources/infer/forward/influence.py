@@ -40,6 +40,7 @@ _PAIRS = [APART, *(re.compile(pattern) for pattern in (
 _SHAPE = r"\D*\[(\d+(?:, \d+)*)\]"
 _LISTS = [re.compile(pattern) for pattern in (
     rf"(?:to be|Expected){_SHAPE}\D*got{_SHAPE}",
+    r"Expected hidden(?:\[\d\])? size \((\d+(?:, \d+)*)\), got \[(\d+(?:, \d+)*)\]",
     rf"shape of the mask{_SHAPE} .* of the indexed tensor{_SHAPE}",
 )]  # fmt: skip
 _VIEW = re.compile(r"shape '\[(\d+(?:, \d+)*)\]' is invalid for input of size (\d+)")

@@ -30,7 +30,7 @@ from sources.infer.forward.consumers import (
 )
 from sources.infer.forward.graphs import beside, edge_list, ends, graphs, with_rows
 from sources.infer.forward.initial_states import initial
-from sources.infer.forward.keyed import keyed, of_each, of_objects, with_words
+from sources.infer.forward.keyed import by_names, keyed, of_each, of_objects, with_words
 from sources.infer.forward.labels import matched
 from sources.infer.forward.passed_on import is_matrix, of_methods
 from sources.infer.forward.plain import chosen, plain
@@ -38,7 +38,7 @@ from sources.infer.forward.sides import as_made_for
 from sources.infer.forward.spaces import shown
 from sources.infer.forward.unpacked import unpacked
 from sources.infer.forward.usual_shapes import channels_of, features_of, ranks_told, shaped, spread_over, usual_ranks
-from sources.infer.inputs import BATCH, SIDE, TOKENS, Many, Plain, Spec, Tensor, parameters
+from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Many, Plain, Spec, Tensor, parameters
 
 LEVELS = 5  # of a pyramid
 MAPS = 4  # of several sizes, to which attention is paid at once
@@ -235,6 +235,7 @@ def _by_use(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[
         *shown(module, name),
         *with_rows(keyed(name, with_words(name, text, module), functools.partial(_by_key, module), whole)),
         *of_each(name, text, whole),
+        *by_names(name, whole(), module, shaped(module, len(SPATIAL[2]) + 2)),
         *_recorded(module, parameter, text),
         *plain(name, str(parameter.annotation), text),
         *chosen(name, text),

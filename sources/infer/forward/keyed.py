@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from torch import nn
 
@@ -49,6 +50,22 @@ def with_words(name: str, text: str, module: nn.Module) -> str:
         return f'{found[1]}"{word}"{found[4]}' if isinstance(word, str) and re.fullmatch(r"\w+", word) else found[0]
 
     return re.sub(rf"(\b{re.escape(name)}(?:\[|\.get\()\s*)(self\.)?([^\W\d]\w*)(\s*[\]),])", said, text)
+
+
+def by_names(name: str, text: str, module: nn.Module, level: Tensor) -> list[Spec]:
+    """A dictionary of maps, each half as large as the one before, by words that the module holds.
+
+    ``for f in self.in_features: x = features[f]``.
+    """
+    for variable, held in re.findall(r"\bfor (?:\w+, ?)?(\w+) in (?:\w+\()*self\.(\w+)", text):
+        words = vars(module).get(held)
+        if not isinstance(words, list | tuple) or not words or not all(isinstance(w, str) for w in words):
+            continue
+        if re.search(rf"\b{re.escape(name)}\[{variable}\]", text):
+            sides = [tuple(max(n >> i, 1) for n in level.shape[2:]) for i in range(len(words))]
+            items = tuple(replace(level, shape=(*level.shape[:2], *side)) for side in sides)
+            return [Many(items, "dict", (*words,))]
+    return []
 
 
 _OF_MAPPING = re.compile(r"\.(items|keys|values|update)\(")

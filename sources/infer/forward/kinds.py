@@ -6,7 +6,7 @@ import ast
 import itertools
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import torch
@@ -17,11 +17,12 @@ from sources.hints.uses import Uses
 from sources.infer.forward.constrained import constrained
 from sources.infer.forward.entries import keys
 from sources.infer.forward.failure import NO_TENSOR, Change, Failure
+from sources.infer.forward.flawed import flaws
 from sources.infer.forward.graphs import OWN, graph
 from sources.infer.forward.influence import differing
 from sources.infer.forward.input_guesses import LEVELS, part, takes_any
 from sources.infer.forward.keyed import mappings
-from sources.infer.forward.labels import numbered, single
+from sources.infer.forward.labels import single
 from sources.infer.forward.optional import flagged, following, given_last, up_to
 from sources.infer.forward.truths import truths, unpacked_by_name
 from sources.infer.inputs import (
@@ -31,14 +32,12 @@ from sources.infer.inputs import (
     TOKENS,
     Many,
     Plain,
-    Spec,
-    Specs,
     Tensor,
     all_tensors,
     edited,
     positional,
 )
-from sources.infer.running.worth import CONSTANT, IGNORES, NOT_FINITE, RAGGED, RANDOM
+from sources.infer.running.worth import RAGGED
 
 _NUMBER = re.compile(
     r"only one element|ambiguous|as an integer|scalar|tuple of ints|must be .*int|only integer|not callable"
@@ -61,7 +60,6 @@ _UNPACKS = re.compile(r"values to unpack \(expected (\d+)")
 _RANKS = re.compile(r"same number of dimensions|number of dims don't match|Dimension out of range|too many values")
 SPECIAL = 4  # numbers that may stand for padding, for what is unknown, and for where a sentence begins and ends
 MAX_LENGTH = 512
-MANY = 32  # of a batch
 _SEVERAL = re.compile(
     r"not subscriptable|not iterable|must be tuple|expected Tensor as element|sequence|cat\(\)|of Tensors|non-iterable"
     r"|concatenate list \(not \"Tensor\"|'Tensor' and 'list'"
@@ -200,60 +198,6 @@ def special(f: Failure) -> Iterator[Change]:
         yield f.with_tensor(path, replace(t, low=SPECIAL), 0.3)
     if len(words) > 1:
         yield 0.1, every
-
-
-def flaws(f: Failure) -> Iterator[Change]:
-    """It runs, but its answer is worth nothing."""
-    found = all_tensors(f.specs)
-    if f.message == NOT_FINITE:
-        every = f.specs
-        for path, t in found:
-            if t.kind == "float":
-                every = replace(f, specs=every).with_tensor(path, replace(t, kind="unit"), 0.0)[1]
-                yield f.with_tensor(path, replace(t, kind="unit"), 0.2)
-        yield 0.0, every
-        batch = next((t.shape[0] for _, t in found if t.shape), 0)
-        more = f.specs
-        for path, t in found:  # a share of too few may be none, of which there is no mean
-            more = edited(more, path, t.resized(0, MANY)) if t.shape[:1] == (batch,) else more
-        yield 0.3, more
-        wider = f.specs
-        for path, t in found:  # of one column there is no deviation, and no place between its ends
-            sides = (min(2 * n, MAX_LENGTH) for n in t.shape[2:])
-            wider = edited(wider, path, replace(t, shape=(*t.shape[:2], *sides))) if len(t.shape) > 3 else wider
-        yield 0.4, wider
-    elif f.message == CONSTANT:
-        yield from numbered(f)
-        for path, t in found:
-            yield from (f.with_tensor(path, f.shaped(r), 0.5) for r in (3, 4, 2) if r != len(t.shape))
-            yield from (f.with_tensor(path, t.resized(i, FEATURES), 0.7) for i, n in enumerate(t.shape) if i and n == 1)
-    elif f.message == IGNORES:
-        yield from numbered(f)
-        if (tokens := _of_tokens(f, found)) != f.specs:
-            yield 0.1, tokens
-        path, t = found[0]
-        kinds: list[Spec] = [replace(t, kind="float"), Tensor(t.shape, "int", 16), replace(t, kind="bool")]
-        yield from (f.with_tensor(path, k, 0.3) for k in kinds if k != t)
-        yield from _more_than_one(f, found)
-    elif f.message == RANDOM:
-        yield from ((0.1 * i, (*f.specs, more)) for i, more in enumerate(following(f.module, len(f.specs))))
-
-
-def _of_tokens(f: Failure, found: Sequence[tuple[tuple[int, ...], Tensor]]) -> Specs:
-    """Rows as sequences: of one token each, what attention gives does not depend on the query."""
-    specs = f.specs
-    for path, t in found:
-        if t.kind == "float" and len(t.shape) == 2:
-            specs = edited(specs, path, replace(t, shape=(t.shape[0], TOKENS, t.shape[1])))
-    return specs
-
-
-def _more_than_one(f: Failure, found: Sequence[tuple[tuple[int, ...], Tensor]]) -> Iterator[Change]:
-    """What is one number may do nothing where a matrix does, as between nodes of a graph."""
-    sides = [n for n in dict.fromkeys(found[0][1].shape[1:]) if n > 1]
-    for path, t in found[1:]:
-        if math.prod(t.shape) == 1:
-            yield from (f.with_tensor(path, Tensor((n, n)), 0.2 + 0.1 * i) for i, n in enumerate(sides))
 
 
 def attributes(f: Failure) -> Iterator[Change]:

@@ -68,10 +68,12 @@ def of_tensor(node: ast.expr, values: Mapping[str, Any] = MappingProxyType({})) 
 def value(node: ast.expr, values: Mapping[str, Any]) -> Any:
     """A constant, what a name or an attribute holds, ``self.conf.width``, a rank or size of a tensor; else None.
 
-    And the product of such numbers.
+    And the product of such numbers, or a tuple of them.
     """
     if isinstance(node, ast.Constant):
         return node.value
+    if isinstance(node, ast.Tuple):  # ``assert x.shape[1:] == (self.channels, self.size)``
+        return tuple(value(part, values) for part in node.elts)
     if isinstance(node, ast.Call) and ast.unparse(node.func) == "len" and len(node.args) == 1:
         held = value(node.args[0], values)
         counted = isinstance(held, list | tuple | dict | nn.ModuleList | nn.Sequential)

@@ -21,7 +21,7 @@ MAX_WIDTH = 4096  # of channels that arguments are given to make two tensors fit
 _WIDTH = re.compile(
     r"^(\w*_)?(dim|dims|width|channels|planes|filters|features|hidden(_size)?|d_model|chn?|n[cf]|ngf|ndf|units)$"
     r"|^(\w*_)?(rnn|lstm|gru|hid|emb(ed(ding)?)?|enc(od(er|ing))?|dec(oder)?|feat(ure)?|att|state|memory|latent|code|ffn?"
-    r"|inner|intermediate|mlp|model|proj(ection)?)_?(size|dim)$|^(n|num)_?hid(den)?$|^ninp$|^vocab_size$"
+    r"|inner|intermediate|mlp|model|proj(ection)?)_?(size|dim)$|^(n|num)_?hid(den)?$|^ninp$|^vocab_size$|^(d|dim)_?(ff|feedforward|inner|hid)$"
 )
 # Parameters that say how many layers there are, or points of a cloud that are chosen, one after another.
 _DEPTH = re.compile(

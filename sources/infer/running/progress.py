@@ -39,7 +39,8 @@ _QUIET = re.compile(
 )
 
 
-_NO_MEMORY = re.compile("can't allocate memory|could not create a primitive")  # torch's own, and that of its oneDNN
+# Torch's own, that of its oneDNN, and ours.
+NO_MEMORY = re.compile("can't allocate memory|could not create a primitive|MiB in memory")
 
 
 class TooMuchError(Exception):
@@ -48,7 +49,7 @@ class TooMuchError(Exception):
 
 def out_of_memory(error: BaseException) -> bool:
     """Whether an error, torch's or Python's, is that there is no more memory."""
-    return isinstance(error, MemoryError) or _NO_MEMORY.search(str(error)) is not None
+    return isinstance(error, MemoryError) or NO_MEMORY.search(str(error)) is not None
 
 
 class TooLongError(Exception):

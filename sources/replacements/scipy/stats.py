@@ -1,10 +1,12 @@
 """Distributions of scipy.stats, drawn with torch's generator: a task's weights follow its seed.
 
-Of these there are the truncated normal and the chi distribution, the length of a vector of normal numbers.
+Of these there are the truncated normal and the chi distribution, the length of a vector of normal numbers; and the
+probabilities of a beta-binomial count, which attention starts from.
 """
 
 import math
 
+import numpy as np
 import torch
 
 
@@ -53,5 +55,23 @@ class Chi:
         return (loc + scale * (2 * torch._standard_gamma(halves)).sqrt()).numpy()
 
 
+class BetaBinomial:
+    """How often of ``n`` times, where what each comes to has the odds of a beta distribution."""
+
+    def logpmf(self, k, n, a, b, loc=0):
+        def beta(x, y):
+            return np.vectorize(math.lgamma)(x) + np.vectorize(math.lgamma)(y) - np.vectorize(math.lgamma)(x + y)
+
+        k = np.asarray(k, dtype=float) - loc
+        inside = (k >= 0) & (k <= n) & (k == np.floor(k))
+        known = np.where(inside, k, 0.0)
+        ways = -np.log(n + 1.0) - beta(n - known + 1.0, known + 1.0)
+        return np.where(inside, ways + beta(known + a, n - known + b) - beta(a, b), -np.inf)
+
+    def pmf(self, k, n, a, b, loc=0):
+        return np.exp(self.logpmf(k, n, a, b, loc))
+
+
 truncnorm = TruncatedNormal()
+betabinom = BetaBinomial()
 chi = Chi()
