@@ -203,8 +203,10 @@ class InputSearch:
             return not self._shorter(specs)
         if isinstance(error, TooMuchError):
             self.heavy = True
+            # Where something runs already, what may mend its answer is nearer than what is too large.
+            first = SMALLER if self.best.specs is None else 0.0
             for cost, s in enumerate(less):
-                self._push(SMALLER + cost, s)
+                self._push(first + cost, s)
             # There may be others that are queued, or what came further and was not too large.
             ended = not less and not (self.heap and self._reduces()) and progress.count >= self.best.reached
             if self.best.specs is None and (ended or progress.count > self.best.reached):

@@ -217,6 +217,10 @@ def flaws(f: Failure) -> Iterator[Change]:
         for path, t in found:  # a share of too few may be none, of which there is no mean
             more = edited(more, path, t.resized(0, MANY)) if t.shape[:1] == (batch,) else more
         yield 0.3, more
+        for path, t in found:  # of one step there is no deviation: a network's first guess may be of frames, one a row
+            steps = (*t.shape[:1], *(MANY if n == 1 else n for n in t.shape[1:]))
+            if steps != t.shape:
+                yield f.with_tensor(path, replace(t, shape=steps), 0.1)
         wider = f.specs
         for path, t in found:  # of one column there is no deviation, and no place between its ends
             sides = (min(2 * n, MAX_LENGTH) for n in t.shape[2:])
