@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import torch
 from torch import nn
 
 from sources import probe
+from sources.infer.constructor.constructions import NOTHING, Told
 from sources.infer.forward.failure import Failure
 from sources.infer.forward.repairs import repairs
 from sources.infer.input_search import InputSearch, Tried
@@ -23,7 +25,8 @@ from sources.infer.running.reshaped import shape_matters
 from sources.infer.running.vanishing import hidden
 from sources.infer.running.worth import NOT_FINITE
 from sources.infer.runs import Runs, lightened
-from sources.infer.search import Solution
+from sources.infer.search import Solution, lightens
+from sources.isolation import isolated
 from sources.lessons import TELLS_NOTHING
 from sources.mine import LARGE
 from sources.other_cuts import other_cuts
@@ -102,6 +105,13 @@ def test_what_smaller_inputs_do_not_fit_stays_as_it_is() -> None:
     assert lightened(whole, Runs(Square, {}, LARGE)) == whole
 
 
+class Deep(nn.Sequential):
+    """As many layers as it is told."""
+
+    def __init__(self, depth: int) -> None:
+        super().__init__(*[nn.Linear(8, 8)] * depth)
+
+
 class Steps(nn.Module):
     """How frames differ of which one in eight is looked at."""
 
@@ -118,6 +128,14 @@ def test_inputs_are_lightened_as_long_as_the_answer_is_finite() -> None:
     light = lightened(Solution({}, (Tensor((32, 256, 16)),)), runs)
     assert light.specs != (Tensor((32, 256, 16)),)
     assert runs.weigh(light).finite
+
+
+def test_a_lighter_search_that_would_be_the_same_is_not_made(tmp_path: Path) -> None:
+    assert lightens(Deep, {}, "", Told(({"positional": [], "named": {"depth": "12"}},)))
+    assert not lightens(Steps, {}, "", NOTHING)
+    came = {"reason": TOO_LARGE, "detail": "of the first search"}
+    plain = CUT | {"source": NET.replace("self, dim", "self, dim=8"), "lighter": came}
+    assert isolated(lambda: probe.infer(plain, LARGE, tmp_path), 5) == came
 
 
 def test_of_one_step_there_is_no_deviation() -> None:

@@ -113,6 +113,7 @@ class Constructions:
     told: Told = NOTHING
     tries: int = MAX_CONSTRUCTIONS
     lighter: bool = False  # whether it begins with smaller images and fewer layers
+    lightened: bool = False  # and whether there are any
     message: str = ""
     furthest: Arguments = field(default_factory=dict)  # of those that failed, whose failure it is
     _agenda: Agenda[Arguments] = field(default_factory=Agenda)
@@ -172,6 +173,7 @@ class Constructions:
 
     def _start(self, cost: float, arguments: Arguments) -> None:
         smaller = self.lighter and reduced(opened(arguments, self.namespace), defaults_of(self.kind))
+        self.lightened = self.lightened or bool(smaller) and smaller != arguments
         self._push(cost, smaller or arguments)
 
     def _failed(self, arguments: Arguments, error: Exception, progress: Progress) -> None:
