@@ -75,7 +75,7 @@ def warm() -> None:
     # Rules look for an input's name in many ways: of so many patterns none would be kept until it is needed again.
     vars(re)["_MAXCACHE"] = 1 << 13
     warming.warm()
-    # Numpy imports its generators when they are first asked for, which was a quarter of what a small class takes.
+    # Numpy imports its generators when they are first asked for: each fork would, and begin with other numbers.
     np.random.seed(0)
     # Torch's own keeps the stack of each call for devices that are not here: a tenth of a search's time.
     torch.manual_seed = torch.default_generator.manual_seed

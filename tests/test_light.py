@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import resource
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from sources.infer.forward.repairs import repairs
 from sources.infer.input_search import InputSearch, Tried
 from sources.infer.inputs import Specs, Tensor
 from sources.infer.running.check import TOO_LARGE, UnfitError, leaves
-from sources.infer.running.initial import quicken
+from sources.infer.running.initial import cheaply, quicken
 from sources.infer.running.progress import Budget, Progress, TooMuchError, constructing
 from sources.infer.running.repeated import REPEATED
 from sources.infer.running.reshaped import shape_matters
@@ -30,6 +31,7 @@ from sources.isolation import isolated
 from sources.lessons import TELLS_NOTHING
 from sources.mine import LARGE
 from sources.other_cuts import other_cuts
+from sources.text.scope import walk
 
 NET = """import torch
 import torch.nn as nn
@@ -136,6 +138,18 @@ def test_a_lighter_search_that_would_be_the_same_is_not_made(tmp_path: Path) -> 
     came = {"reason": TOO_LARGE, "detail": "of the first search"}
     plain = CUT | {"source": NET.replace("self, dim", "self, dim=8"), "lighter": came}
     assert isolated(lambda: probe.infer(plain, LARGE, tmp_path), 5) == came
+
+
+def test_initialisers_are_cheap_for_a_while() -> None:
+    own = torch.nn.init.orthogonal_
+    with cheaply():
+        assert not torch.allclose((q := torch.nn.init.orthogonal_(torch.empty(8, 8))) @ q.T, torch.eye(8), atol=1e-3)
+    assert torch.nn.init.orthogonal_ is own
+
+
+def test_a_walk_leaves_out_nothing_but_contexts() -> None:
+    tree = ast.parse(Path(__file__).read_text())
+    assert walk(tree) == [n for n in ast.walk(tree) if not isinstance(n, ast.expr_context)]
 
 
 def test_of_one_step_there_is_no_deviation() -> None:

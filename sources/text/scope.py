@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -14,8 +13,10 @@ BUILTINS = frozenset(dir(builtins)) | {"__name__", "__doc__", "__class__", "__fi
 # What Python 2 had built in, and what it is now.
 FORMER = {"unicode": "str", "basestring": "str", "unichr": "chr", "xrange": "range", "long": "int"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-# Fields without nodes, or with a context.
+# Fields without nodes, or with a context; and of each kind of node the others. Names and constants have none.
 _PLAIN = frozenset(["ctx", "id", "attr", "conversion", "simple", "is_async", "type_comment"])
+_KINDS = [kind for kind in vars(ast).values() if isinstance(kind, type) and issubclass(kind, ast.AST)]
+_INNER = {k: tuple(f for f in k._fields if f not in _PLAIN) if k is not ast.Constant else () for k in _KINDS}
 
 
 def is_literal(node: ast.expr) -> bool:
@@ -76,21 +77,15 @@ def walk(tree: ast.AST) -> list[ast.AST]:
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """``ast.iter_child_nodes`` without contexts, in a fifth of its time."""
+    """``ast.iter_child_nodes`` without contexts, and quicker."""
     found: list[ast.AST] = []
-    for name in _fields(node.__class__):
+    for name in _INNER[node.__class__]:
         value = getattr(node, name, None)
         if value.__class__ is list:
             found += [v for v in value if isinstance(v, ast.AST)]
         elif isinstance(value, ast.AST):
             found.append(value)
     return found
-
-
-@functools.cache
-def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    """The fields of a kind of node that may hold nodes; of names and constants, half of all nodes, there are none."""
-    return tuple(f for f in kind._fields if f not in _PLAIN) if kind is not ast.Constant else ()
 
 
 def _never(_: ast.AST) -> bool:
