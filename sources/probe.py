@@ -18,6 +18,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from kdata.record import digest
@@ -41,7 +42,7 @@ from sources.infer.running.progress import BUDGET, Budget, Progress
 from sources.infer.running.properties import reveal
 from sources.infer.running.vanishing import REASON as NOTHING
 from sources.infer.running.worth import CONSTANT, NOT_FINITE, RANDOM
-from sources.infer.search import Solution, solve
+from sources.infer.search import Solution, lightens, solve
 from sources.isolation import BEYOND, extend, isolated
 from sources.other_cuts import tried_otherwise
 from sources.text.danger import touches_system
@@ -74,6 +75,8 @@ def warm() -> None:
     # Rules look for an input's name in many ways: of so many patterns none would be kept until it is needed again.
     vars(re)["_MAXCACHE"] = 1 << 13
     warming.warm()
+    # Numpy imports its generators when they are first asked for: each fork would, and begin with other numbers.
+    np.random.seed(0)
     # Torch's own keeps the stack of each call for devices that are not here: a tenth of a search's time.
     torch.manual_seed = torch.default_generator.manual_seed
 
@@ -148,7 +151,7 @@ def _tried(
     inferred = before if before and _fails_likewise(cut, before, scratch) else None
     inferred = inferred or isolated(lambda: infer(cut, operators, scratch), INFER_SECONDS, MEMORY)
     if inferred["reason"] in (*BEYOND, TOO_LARGE):  # of what was begun with, one call was too much, perhaps
-        inferred = isolated(lambda: infer(cut | {"lighter": True}, operators, scratch), INFER_SECONDS, MEMORY)
+        inferred = isolated(lambda: infer(cut | {"lighter": inferred}, operators, scratch), INFER_SECONDS, MEMORY)
     known = {} if seen is None else seen
     hopeless = inferred["reason"] in ("", TOO_LONG) or _lacking(inferred, cut)
     for user in cut["told"].get("users", []) if not hopeless else []:
@@ -170,7 +173,7 @@ def _tried(
     if outcome["reason"] not in DEAR or cut.get("lighter"):
         return outcome
     # What ran while a search had its weights for nothing takes more than there is: a smaller one, perhaps, does not.
-    smaller = isolated(lambda: infer(cut | {"lighter": True}, operators, scratch), INFER_SECONDS, MEMORY)
+    smaller = isolated(lambda: infer(cut | {"lighter": inferred}, operators, scratch), INFER_SECONDS, MEMORY)
     same = smaller["reason"] == "" and smaller["source"] == source  # it is as large as that
     return outcome if smaller["reason"] or same else _settled(smaller, operators)
 
@@ -276,7 +279,7 @@ def _lacking(outcome: dict[str, Any], cut: dict[str, Any]) -> bool:
 
 
 def infer(cut: dict[str, Any], operators: int, scratch: Path) -> dict[str, Any]:
-    """Find arguments and inputs for a cut and write the task; ``lighter`` of it: from smaller models on.
+    """Find arguments and inputs for a cut and write the task: from smaller models on where ``lighter`` came of others.
 
     Raises:
         UnfitError: it has too many operators.
@@ -290,10 +293,12 @@ def infer(cut: dict[str, Any], operators: int, scratch: Path) -> dict[str, Any]:
             return _written(cut, namespace, known, operators)
         sites.insert(0, {"positional": [], "named": seen["arguments"]})
     told = Told(tuple(sites), cut["told"]["defaults"])
+    if lighter and not seen and not lightens(kind, namespace, cut["source"], told):
+        return dict(lighter)
     budget = SEEN_BUDGET if seen and seen["specs"] is not None and not seen.get("own") else BUDGET
     try:
         start = decoded([{}, seen["specs"]]).specs if seen and seen["specs"] is not None else None
-        outcome = solve(kind, namespace, cut["source"], told, operators, budget, seen=start, lighter=lighter)
+        outcome = solve(kind, namespace, cut["source"], told, operators, budget, seen=start, lighter=bool(lighter))
         if isinstance(outcome, Solution):
             return _written(cut, namespace, outcome, operators)
         failed = {"reason": outcome.reason, "detail": outcome.detail[:500], "failures": [*map(_told, outcome.failures)]}

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import ast
 import resource
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
 from sources import probe
-from sources.infer.inputs import Tensor
+from sources.infer.constructor.constructions import NOTHING, Told
+from sources.infer.forward.failure import Failure
+from sources.infer.forward.repairs import repairs
+from sources.infer.input_search import InputSearch, Tried
+from sources.infer.inputs import Specs, Tensor
 from sources.infer.running.check import TOO_LARGE, UnfitError, leaves
-from sources.infer.running.initial import quicken
-from sources.infer.running.progress import Budget, Progress, constructing
+from sources.infer.running.initial import cheaply, quicken
+from sources.infer.running.progress import Budget, Progress, TooMuchError, constructing
 from sources.infer.running.repeated import REPEATED
 from sources.infer.running.reshaped import shape_matters
 from sources.infer.running.vanishing import hidden
+from sources.infer.running.worth import NOT_FINITE
 from sources.infer.runs import Runs, lightened
-from sources.infer.search import Solution
+from sources.infer.search import Solution, lightens
+from sources.isolation import isolated
 from sources.lessons import TELLS_NOTHING
 from sources.mine import LARGE
 from sources.other_cuts import other_cuts
+from sources.text.scope import walk
 
 NET = """import torch
 import torch.nn as nn
@@ -95,6 +105,81 @@ def test_a_constructor_draws_few_numbers_for_large_weights_only() -> None:
 def test_what_smaller_inputs_do_not_fit_stays_as_it_is() -> None:
     whole = Solution({"side": "64"}, (Tensor((2, 3, 64, 64)),))
     assert lightened(whole, Runs(Square, {}, LARGE)) == whole
+
+
+class Deep(nn.Sequential):
+    """As many layers as it is told."""
+
+    def __init__(self, depth: int) -> None:
+        super().__init__(*[nn.Linear(8, 8)] * depth)
+
+
+class Steps(nn.Module):
+    """How frames differ of which one in eight is looked at."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Conv1d(256, 1024, 9, padding=4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layer(x)[..., ::8].std(-1)
+
+
+def test_inputs_are_lightened_as_long_as_the_answer_is_finite() -> None:
+    runs = Runs(Steps, {}, LARGE)
+    light = lightened(Solution({}, (Tensor((32, 256, 16)),)), runs)
+    assert light.specs != (Tensor((32, 256, 16)),)
+    assert runs.weigh(light).finite
+
+
+def test_a_lighter_search_that_would_be_the_same_is_not_made(tmp_path: Path) -> None:
+    assert lightens(Deep, {}, "", Told(({"positional": [], "named": {"depth": "12"}},)))
+    assert not lightens(Steps, {}, "", NOTHING)
+    came = {"reason": TOO_LARGE, "detail": "of the first search"}
+    plain = CUT | {"source": NET.replace("self, dim", "self, dim=8"), "lighter": came}
+    assert isolated(lambda: probe.infer(plain, LARGE, tmp_path), 5) == came
+
+
+def test_initialisers_are_cheap_for_a_while() -> None:
+    own = torch.nn.init.orthogonal_
+    with cheaply():
+        cheap = torch.nn.init.orthogonal_(torch.empty(8, 8))
+    assert not torch.allclose(cheap @ cheap.T, torch.eye(8), atol=1e-3)
+    assert torch.nn.init.orthogonal_ is own
+
+
+def test_a_walk_leaves_out_nothing_but_contexts() -> None:
+    tree = ast.parse(Path(__file__).read_text())
+    assert walk(tree) == [n for n in ast.walk(tree) if not isinstance(n, ast.expr_context)]
+
+
+def test_of_one_step_there_is_no_deviation() -> None:
+    changes = repairs(Failure((Tensor((4, 1, 40)),), NOT_FINITE, Steps()))
+    assert any(specs == (Tensor((4, 32, 40)),) for _, specs in changes)
+
+
+def test_what_mends_an_answer_comes_before_smaller_inputs_than_too_large_ones() -> None:
+    mending, large, small = ((Tensor((n, 256, 16)),) for n in (2, 4096, 1))
+    search = InputSearch(Steps(), {}, Budget(), LARGE, 20, -1)
+
+    def next_after(best: Tried) -> Specs:
+        search.heap.clear()
+        search.seen.clear()
+        search.best = best
+        search._push(-1.0, mending)
+        search._ended(large, [small], Progress(Budget()), None, TooMuchError("too large"))
+        return search.heap[0][2]
+
+    assert next_after(Tried()) == small
+    assert next_after(Tried((Tensor((1, 256, 1)),), NOT_FINITE, reached=3)) == mending
+
+
+def test_every_fork_draws_the_same_numbers_of_numpy() -> None:
+    probe.warm()
+    first = np.random.rand()
+    assert np.random.rand() != first
+    probe.warm()
+    assert np.random.rand() == first
 
 
 @pytest.mark.parametrize("body", ["x", "{'a': [x]}"])

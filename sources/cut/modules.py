@@ -161,7 +161,7 @@ class _Finder:
         for call in (n for n in walk(node) if isinstance(n, ast.Call)):
             target = self._resolve(path, call.func)
             if isinstance(target, External) and target.module in _TENSOR_WORK and target.name[:1].islower():
-                used = {n.id for a in call.args for n in ast.walk(a) if isinstance(n, ast.Name)}
+                used = {n.id for a in call.args for n in walk(a) if isinstance(n, ast.Name)}
                 if used & arguments:
                     return True
         return False

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from sources.text.danger import harmful
 from sources.text.remembered import remembered
-from sources.text.scope import Reads, nodes
+from sources.text.scope import Reads, nodes, walk
 from sources.text.states import makes_state
 from sources.text.targets import Here, Target
 
@@ -129,7 +129,7 @@ def weights_of(node: ast.stmt) -> list[str]:
 def reads_file(node: ast.stmt) -> bool:
     """Whether a constant is read from a file: a task has none, and who does without the constant can be one."""
     value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
-    calls = (n for n in ast.walk(value) if isinstance(n, ast.Call)) if value is not None else ()
+    calls = (n for n in walk(value) if isinstance(n, ast.Call)) if value is not None else ()
     return any(_READS_FILES.fullmatch(ast.unparse(call.func)) for call in calls)
 
 
@@ -191,7 +191,7 @@ def _compiling(pieces: Mapping[Here, list[Piece]]) -> set[Here]:
 
 def copied(node: ast.Assign) -> set[str]:
     """Names that an assignment reads and binds."""
-    read = {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}
+    read = {n.id for n in walk(node.value) if isinstance(n, ast.Name)}
     return {t.id for t in node.targets if isinstance(t, ast.Name)} & read
 
 
@@ -229,10 +229,10 @@ def at_once(piece: Piece) -> set[str]:
     if isinstance(node, ast.ClassDef) and len(node.bases) > 1:
         return set()  # a mixin that is absent is an empty class
     if isinstance(node, ast.ClassDef):
-        return {n.id for base in node.bases for n in ast.walk(base) if isinstance(n, ast.Name)}
+        return {n.id for base in node.bases for n in walk(base) if isinstance(n, ast.Name)}
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         defaults = [d for d in [*node.args.defaults, *node.args.kw_defaults] if d is not None]
-        parts = (n.value for d in defaults for n in ast.walk(d) if isinstance(n, ast.Attribute))
+        parts = (n.value for d in defaults for n in walk(d) if isinstance(n, ast.Attribute))
         return {n.id for n in parts if isinstance(n, ast.Name)}
     return piece.reads.eager
 
@@ -289,7 +289,7 @@ def optional(piece: Piece, name: str) -> bool:
     blocks += [_behind_return(n) for n in nodes(piece.view) if isinstance(n, ast.FunctionDef)]
     if isinstance(piece.view, ast.ClassDef):
         blocks += [[*s.body] for s in piece.view.body if isinstance(s, ast.FunctionDef) and s.name not in _MAIN]
-    inside = {id(n) for block in blocks for s in block for n in ast.walk(s)}
+    inside = {id(n) for block in blocks for s in block for n in walk(s)}
     return all(id(n) in inside for n in piece.reads.names if n.id == name)
 
 

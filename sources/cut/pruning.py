@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from sources.text.registries import handed_on, stored
 from sources.text.rewrite import Edits, Text
-from sources.text.scope import reads, root_of
+from sources.text.scope import reads, root_of, walk
 
 
 def pruned(source: str, wanted: Iterable[str]) -> str:
@@ -20,13 +20,13 @@ def pruned(source: str, wanted: Iterable[str]) -> str:
     stores = {s.name: {*stored(s), *handed_on(s)} for s in tree.body if isinstance(s, ast.FunctionDef)}
     for statement in tree.body:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            by = {n.id for d in statement.decorator_list for n in ast.walk(d) if isinstance(n, ast.Name)}
+            by = {n.id for d in statement.decorator_list for n in walk(d) if isinstance(n, ast.Name)}
             binds[id(statement)] = {statement.name, *_registers(statement)}.union(*(stores.get(n, ()) for n in by))
             needs[id(statement)] = {n.id for n in reads(statement).names}
     kept: set[str] = {n for e in wanted for n in re.findall(r"[^\W\d]\w*", e)}
     for statement in tree.body:
         if id(statement) not in binds:
-            kept |= {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
+            kept |= {n.id for n in walk(statement) if isinstance(n, ast.Name)}
     while True:
         more = kept.union(*(needs[i] for i, names in binds.items() if names & kept))
         if more == kept:

@@ -18,7 +18,7 @@ from sources.cut.pieces import EMPTY_CLASS, KEPT_CLASS, Piece, answering, listed
 from sources.cut.settings import without_unread_settings
 from sources.cut.slicer import SliceError, Slicer
 from sources.text.rewrite import Edits, RewriteError, hint_end, joined
-from sources.text.scope import BUILTINS, FORMER, is_record, nodes, root_of
+from sources.text.scope import BUILTINS, FORMER, is_record, nodes, root_of, walk
 from sources.text.targets import External, Here, Inner, Missing, Target
 
 RESERVED: dict[str, Target] = {
@@ -280,7 +280,7 @@ class _Writer:
             self.kinds.add(chosen)
         elif chosen[:1].isupper():
             self.used.add(chosen)
-        if isinstance(piece.view, ast.ClassDef) and any(name in ast.walk(b) for b in piece.view.bases):
+        if isinstance(piece.view, ast.ClassDef) and any(name in walk(b) for b in piece.view.bases):
             self.mixins.add(chosen)
         return chosen
 
@@ -330,10 +330,10 @@ class _Writer:
 
     def _plain(self, piece: Piece, methods: set[str], hint: ast.expr) -> bool:
         """Whether a hint needs nothing but imports; in a class with a method ``float`` that name is the method."""
-        names = [n.id for n in ast.walk(hint) if isinstance(n, ast.Name)]
+        names = [n.id for n in walk(hint) if isinstance(n, ast.Name)]
         if not methods.isdisjoint(names):
             return False
-        texts = [n.value for n in ast.walk(hint) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+        texts = [n.value for n in walk(hint) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
         targets = {n: self.slicer.target(piece, n) for n in names}
         if texts or any(not isinstance(t, External) and n not in BUILTINS for n, t in targets.items()):
             return False

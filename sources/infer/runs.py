@@ -18,6 +18,7 @@ from sources.infer.running.check import TOO_LARGE, UnfitError, Work, dear
 from sources.infer.running.memory import bounded
 from sources.infer.running.progress import LIGHT_ELEMENTS, LIGHT_FLOPS, LIGHT_OPERATORS, Budget, Progress, out_of_memory
 from sources.infer.running.rehearsal import Rehearsal
+from sources.infer.running.worth import finite
 from sources.infer.search import Solution
 
 MAX_HALVINGS = 6
@@ -31,6 +32,7 @@ class Weight:
     """What one call takes: nothing is known of what fails."""
 
     runs: bool = False
+    finite: bool = False  # so are all numbers of its answer, as far as weights tell
     heavy: bool = False  # more than a light one may
     dear: bool = False  # so much that few are to be made
     costly: bool = False  # so much that these are better made on smaller inputs
@@ -127,7 +129,8 @@ class Runs:
         much = work.elements > each * LIGHT_ELEMENTS or work.flops > each * LIGHT_FLOPS
         costly = work.elements > COSTLY_ELEMENTS or work.flops > COSTLY_FLOPS
         runs = has_tensor(result)
-        return Weight(runs, bool(unfit) or runs and much, dear(work), costly, unfit)
+        whole = runs and finite(module, result)
+        return Weight(runs, whole, bool(unfit) or runs and much, dear(work), costly, unfit)
 
     def _foreseen(self, specs: Specs, rehearsal: Rehearsal) -> tuple[Progress, Exception] | None:
         """How a call ends that is known to fail without being made; None where it is to be made."""
@@ -168,8 +171,9 @@ def lightened(solution: Solution, runs: Runs) -> Solution:
         every = (halved(specs), halved(specs, first=True), of_one(specs))
         smaller = (Solution(solution.arguments, s) for s in every if s != specs)
         weighed = ((s, runs.weigh(s)) for s in smaller)
-        # What was given up for what it takes may fail further on.
-        fitting = next(((s, w) for s, w in weighed if w.runs or w.unfit and runs.fits(s)), None)
+        # What was given up for what it takes may fail further on.  And of one step there is no deviation.
+        fits = ((s, w) for s, w in weighed if w.runs or w.unfit and runs.fits(s))
+        fitting = next(((s, w) for s, w in fits if w.finite or w.unfit or not weight.finite), None)
         if fitting is None and weight.unfit:
             raise UnfitError(TOO_LARGE, weight.unfit)
         if fitting is None:

@@ -138,6 +138,13 @@ def solve(
     return flawed[0] if flawed else _unsolved(first, failures, constructions)
 
 
+def lightens(kind: type[nn.Module], namespace: Mapping[str, Any], text: str, told: Told) -> bool:
+    """Whether a ``lighter`` search begins with other arguments than a plain one, and so may end otherwise."""
+    starts = Constructions(kind, namespace, text, Budget(), told, tries=0, lighter=True)
+    assert not list(starts)  # nothing is constructed
+    return starts.lightened
+
+
 def _enough(flaw: str, told: Told) -> int:
     """How many modules with a flaw end a search.
 

@@ -41,7 +41,7 @@ from sources.text.parsers import without_arguments
 from sources.text.plainly import with_errors, with_held, without_compiling
 from sources.text.references import with_references
 from sources.text.removed import with_removed
-from sources.text.scope import is_literal, named_arguments
+from sources.text.scope import is_literal, named_arguments, nodes, walk
 
 REWRITES = (
     with_plain_imports, without_arguments, without_importing, without_evaluating, with_forward, with_positional_inputs,
@@ -134,7 +134,7 @@ def _redefine(file: File) -> None:
         if not defined or not any(isinstance(w, Imported) for w in ways):
             continue
         after = (s for s in file.tree.body if s.lineno > defined[-1].lineno and isinstance(s, _IMPORTING))
-        again = (a for s in after for n in ast.walk(s) if isinstance(n, ast.Import | ast.ImportFrom) for a in n.names)
+        again = (a for s in after for n in walk(s) if isinstance(n, ast.Import | ast.ImportFrom) for a in n.names)
         if all((a.asname or a.name) != name for a in again):
             file.bindings[name] = list(defined)
 
@@ -158,12 +158,12 @@ def _bind_global(file: File) -> None:
     """Note the first plain value that functions give a name which only they bind: ``global count; count = 0``."""
     if "global " not in file.text or file.stars:  # the name may be among what is imported with everything
         return
-    for function in (n for n in ast.walk(file.tree) if isinstance(n, ast.FunctionDef)):
-        inside = [*ast.walk(function)]
+    for function in (n for n in nodes(file.tree) if isinstance(n, ast.FunctionDef)):
+        inside = [*walk(function)]
         names = {name for n in inside if isinstance(n, ast.Global) for name in n.names}.difference(file.bindings)
         plain = [n for n in inside if isinstance(n, ast.Assign) and is_literal(n.value)] if names else []
         for node in sorted(plain, key=lambda n: n.lineno):
-            every = {n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+            every = {n.id for t in node.targets for n in walk(t) if isinstance(n, ast.Name)}
             if every <= names:
                 names -= every
                 _assignment(file, node, always=False)
@@ -206,7 +206,7 @@ def _set_by(call: ast.Call, file: File) -> Iterator[str]:
     """The names to whose attributes or items a function of the same file, called with them, gives values."""
     ways = file.bindings.get(call.func.id, ()) if isinstance(call.func, ast.Name) else ()
     for function in [how for how in ways if isinstance(how, ast.FunctionDef)][:1]:
-        targets = (n for n in ast.walk(function) if isinstance(n, ast.Attribute | ast.Subscript))
+        targets = (n for n in walk(function) if isinstance(n, ast.Attribute | ast.Subscript))
         roots = {_root(t) for t in targets if isinstance(t.ctx, ast.Store)}
         yield from (n for p, n in named_arguments(call, function) if n in file.bindings and p in roots)
 
@@ -226,7 +226,7 @@ def _filled(loop: ast.For, file: File) -> str:
             call = node.value if isinstance(node, ast.Expr) else None
             changed = [call.func] if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else []
         names |= {_root(c) for c in changed} or {""}
-    own = {n.id for n in ast.walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    own = {n.id for n in walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     return names.pop() if len(names) == 1 and not own & file.bindings.keys() and not own & names else ""
 
 
@@ -247,7 +247,7 @@ def _loads_library(node: ast.stmt) -> bool:
 
     Or compiles one: ``load(name="ops", sources=["ops.cu"])``.
     """
-    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)] if isinstance(node, ast.Expr | ast.Assign) else []
+    calls = [n for n in walk(node) if isinstance(n, ast.Call)] if isinstance(node, ast.Expr | ast.Assign) else []
     compiled = (c for c in calls if ast.unparse(c.func).split(".")[-1] in ("load", "load_inline"))
     return any(ast.unparse(c.func).split(".")[-1] in _LOADING for c in calls) or any(
         k.arg in ("sources", "cuda_sources", "cpp_sources") for c in compiled for k in c.keywords
@@ -264,7 +264,7 @@ def _assignment(file: File, node: ast.Assign | ast.AnnAssign, always: bool) -> N
         if isinstance(target, ast.Attribute | ast.Subscript):
             file.extras.setdefault(_root(target), []).append(node)
         else:
-            for name in ast.walk(target):
+            for name in walk(target):
                 if isinstance(name, ast.Name):
                     file.bind(name.id, node)
 
@@ -274,7 +274,7 @@ def _changed(file: File, node: ast.Assign | ast.AnnAssign) -> str:
     target = node.targets[0] if isinstance(node, ast.Assign) else node.target
     if not isinstance(target, ast.Name) or target.id not in file.bindings:
         return ""
-    reads = any(isinstance(n, ast.Name) and n.id == target.id for n in ast.walk(node.value or ast.Pass()))
+    reads = any(isinstance(n, ast.Name) and n.id == target.id for n in walk(node.value or ast.Pass()))
     return target.id if reads and all(isinstance(b, ast.Assign) for b in file.bindings[target.id]) else ""
 
 
@@ -284,7 +284,7 @@ def _conditional(file: File, node: ast.If) -> None:
     if "__name__" in test and "__main__" in test:
         return
     if node.orelse and all(isinstance(s, ast.Assign | ast.Pass) for s in [*node.body, *node.orelse]):
-        for name in ast.walk(node):
+        for name in walk(node):
             if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
                 file.bind(name.id, node)
     elif "TYPE_CHECKING" in test or _of_versions(test) is False:

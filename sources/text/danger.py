@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from sources.text.remembered import remembered
-from sources.text.scope import nodes, reads, variable_of
+from sources.text.scope import nodes, reads, variable_of, walk
 
 DANGEROUS = {"open", "exec", "eval", "input", "compile", "breakpoint", "__import__"}
 # What fetches trained weights: there are none in a task.
@@ -55,7 +55,7 @@ def _saying_itself(every: Sequence[ast.AST]) -> Iterator[int]:
         said = node.right if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) else None
         for part in said.elts if isinstance(said, ast.Tuple) else [said]:
             if isinstance(part, ast.Subscript) and ast.unparse(part) == ITSELF:
-                yield from (id(n) for n in ast.walk(part) if isinstance(n, ast.Name))
+                yield from (id(n) for n in walk(part) if isinstance(n, ast.Name))
 
 
 @remembered

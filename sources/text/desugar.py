@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from sources.text.rewrite import Edits, Text
-from sources.text.scope import is_literal
+from sources.text.scope import is_literal, nodes, walk
 
 _CALLED = re.compile(r"\bdef __call__\b")
 _STARRED = re.compile(r"\bdef forward\b.*?[(,]\s*\*\s*,", re.S)
@@ -45,7 +45,7 @@ def with_forward(text: str, tree: ast.Module) -> str:
     """The text with ``forward`` in place of the ``__call__`` that a module class defines for want of one."""
     if not _CALLED.search(text):
         return text
-    classes = [n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)]
+    classes = [n for n in nodes(tree) if isinstance(n, ast.ClassDef)]
     above = {n.name: [ast.unparse(b).split(".")[-1] for b in n.bases] for n in classes}
     defined = {n.name: {s.name for s in n.body if isinstance(s, ast.FunctionDef)} for n in classes}
 
@@ -69,7 +69,7 @@ def with_positional_inputs(text: str, tree: ast.Module) -> str:
     if not _STARRED.search(text):
         return text
     edits = Edits(Text.of(text))
-    for method in (s for n in ast.walk(tree) if isinstance(n, ast.ClassDef) for s in n.body):
+    for method in (s for n in nodes(tree) if isinstance(n, ast.ClassDef) for s in n.body):
         if not isinstance(method, ast.FunctionDef) or method.name != "forward":
             continue
         given = method.args
@@ -97,11 +97,11 @@ def with_counted_inputs(text: str, tree: ast.Module) -> str:
     if not _COUNTED.search(text):
         return text
     edits = Edits(Text.of(text))
-    for method in (s for n in ast.walk(tree) if isinstance(n, ast.ClassDef) for s in n.body):
+    for method in (s for n in nodes(tree) if isinstance(n, ast.ClassDef) for s in n.body):
         star = method.args.vararg if isinstance(method, ast.FunctionDef) and method.name == "forward" else None
         if not isinstance(method, ast.FunctionDef) or star is None:
             continue
-        names = max((_named(n, star.arg) for n in ast.walk(method) if isinstance(n, ast.If)), key=len, default=[])
+        names = max((_named(n, star.arg) for n in walk(method) if isinstance(n, ast.If)), key=len, default=[])
         if len(method.args.args) > 1 or method.args.kwonlyargs or method.args.kwarg or len({*names, star.arg}) < 3:
             continue
         first = method.body[-1 if len(method.body) == 1 else int(ast.get_docstring(method) is not None)]
@@ -130,7 +130,7 @@ def with_distributed(text: str, tree: ast.Module) -> str:
     if "torch.distributed." not in text:
         return text
     imported = (n for n in tree.body if isinstance(n, ast.Import) and any(a.name == "torch" for a in n.names))
-    inner = (n.value for n in ast.walk(tree) if isinstance(n, ast.Attribute))
+    inner = (n.value for n in nodes(tree) if isinstance(n, ast.Attribute))
     found = [n for n in inner if isinstance(n, ast.Attribute) and ast.unparse(n) == "torch.distributed"]
     first = next(imported, None)
     if first is None or not found:
@@ -150,11 +150,11 @@ def without_importing(text: str, tree: ast.Module) -> str:
     if "import_module(" not in text and "__import__(" not in text:
         return text
     edits, found = Edits(Text.of(text)), dict[int, ast.Call]()
-    for statement in (s for n in ast.walk(tree) if isinstance(n, ast.Try) for s in n.body):
+    for statement in (s for n in nodes(tree) if isinstance(n, ast.Try) for s in n.body):
         if isinstance(statement, ast.Assign) and (said := _tried(statement)):
             edits.replace(edits.text.start(statement), edits.text.end(statement), said)
-    for function in (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)):
-        inner = [n for n in ast.walk(function) if isinstance(n, ast.Call)]
+    for function in (n for n in nodes(tree) if isinstance(n, ast.FunctionDef)):
+        inner = [n for n in walk(function) if isinstance(n, ast.Call)]
         if any(ast.unparse(call.func) == "getattr" for call in inner):
             computed = (c for c in inner if _BY_NAME.fullmatch(ast.unparse(c.func)) and c.args)
             new = {id(c): c for c in computed if not is_literal(c.args[0])}
@@ -173,10 +173,10 @@ def _followed(function: ast.FunctionDef) -> Iterator[ast.Slice]:
     Not where something was taken out of that before the loop: then there may be no part left.
     """
     given = defaultdict[str, list[str]](list)
-    for node in (n for n in ast.walk(function) if isinstance(n, ast.Assign)):
+    for node in (n for n in walk(function) if isinstance(n, ast.Assign)):
         for target in node.targets:
             given[ast.unparse(target)].append(ast.unparse(getattr(node.value, "func", node.value)))
-    for loop in (n for n in ast.walk(function) if isinstance(n, ast.For)):
+    for loop in (n for n in walk(function) if isinstance(n, ast.For)):
         match loop:
             case ast.For(
                 target=ast.Name(id=part),

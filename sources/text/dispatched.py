@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from sources.text.rewrite import Edits, Text
+from sources.text.scope import nodes, walk
 
 _WITH_DEFAULT = ("get", "pop")
 
@@ -20,7 +21,7 @@ def with_usual_methods(text: str, tree: ast.Module) -> str:
     if "getattr(self," not in text:
         return text
     edits = Edits(Text.of(text))
-    for kind in (n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)):
+    for kind in (n for n in nodes(tree) if isinstance(n, ast.ClassDef)):
         for method in (s for s in kind.body if isinstance(s, ast.FunctionDef)):
             for taken in _taken(method):
                 if name := _spelled(taken.args[1], _usual(method)):
@@ -30,7 +31,7 @@ def with_usual_methods(text: str, tree: ast.Module) -> str:
 
 def _taken(method: ast.FunctionDef) -> Iterator[ast.Call]:
     """What a method takes out of ``self`` and calls."""
-    for node in ast.walk(method):
+    for node in walk(method):
         call = node.func if isinstance(node, ast.Call) else None
         if isinstance(call, ast.Call) and len(call.args) == 2 and ast.unparse(call).startswith("getattr(self,"):
             yield call
@@ -42,8 +43,8 @@ def _usual(method: ast.FunctionDef) -> dict[str, str]:
     pairs = [*zip(reversed(given.args), reversed(given.defaults), strict=False),
              *zip(given.kwonlyargs, given.kw_defaults, strict=True)]  # fmt: skip
     found = {a.arg: d.value for a, d in pairs if isinstance(d, ast.Constant) and isinstance(d.value, str)}
-    stored = Counter(n.id for n in ast.walk(method) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-    for node in ast.walk(method):
+    stored = Counter(n.id for n in walk(method) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    for node in walk(method):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             match node.value:
                 case ast.Call(func=ast.Attribute(attr=how), args=[_, ast.Constant(value=str() as word)]):

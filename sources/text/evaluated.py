@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from sources.text.rewrite import Edits, Text
+from sources.text.scope import nodes, walk
 
 _ROOT = re.compile(r"(?P<root>[^\W\d]\w*(?:\.[^\W\d]\w*)*)\.(?=\w*(?:$|[{%]))")
 _FIELD = re.compile(r"\{\w*\}|%[sd]")
@@ -50,8 +51,8 @@ def without_evaluating(text: str, tree: ast.Module) -> str:
     known = ", ".join(["{**globals()", "**locals()", *(f"{name!r}: {name}" for name in spelled)]) + "}"
     for call in words:
         edits.replace(edits.text.start(call), edits.text.end(call), f"meant_by({ast.unparse(call.args[0])}, {known})")
-    called = {id(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)}  # others may well be lists of numbers
-    for call in (n for n in ast.walk(tree) if isinstance(n, ast.Call) and n not in words):
+    called = {id(n.func) for n in nodes(tree) if isinstance(n, ast.Call)}  # others may well be lists of numbers
+    for call in (n for n in nodes(tree) if isinstance(n, ast.Call) and n not in words):
         if getattr(call.func, "id", "") == "eval" and len(call.args) == 1 and not call.keywords:
             start, word = edits.text.start(call), call.args[0]
             plain = _plain(word)
@@ -83,8 +84,8 @@ def _words(tree: ast.Module) -> Iterator[ast.Call]:
 
     Inside of comprehensions there are no variables of the function.
     """
-    inner = {id(n) for c in ast.walk(tree) if isinstance(c, _COMPREHENSIONS) for n in ast.walk(c)}
-    for node in (n for n in ast.walk(tree) if isinstance(n, ast.IfExp) and id(n) not in inner):
+    inner = {id(n) for c in nodes(tree) if isinstance(c, _COMPREHENSIONS) for n in walk(c)}
+    for node in (n for n in nodes(tree) if isinstance(n, ast.IfExp) and id(n) not in inner):
         match node.test, node.body:
             case (
                 ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=tested), ast.Name(id="str")]),

@@ -6,6 +6,7 @@ import ast
 import re
 
 from sources.text.rewrite import Edits, Text
+from sources.text.scope import nodes
 
 _LENDS = re.compile(r"(?m)^(nn|F|torch(\.nn)?(\.functional)?)\.(\w+) = \4$")
 
@@ -14,7 +15,7 @@ def with_lent(text: str, tree: ast.Module) -> str:
     """The text with such a name as it stands in the file in place of ``nn.MaskedLinear``."""
     lent = {f"{found[1]}.{found[4]}": found[4] for found in _LENDS.finditer(text)}
     edits = Edits(Text.of(text))
-    for node in ast.walk(tree) if lent else ():
+    for node in nodes(tree) if lent else ():
         said = ast.unparse(node) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) else ""
         if said in lent and isinstance(node, ast.Attribute):
             edits.replace(edits.text.start(node), edits.text.end(node), lent[said])

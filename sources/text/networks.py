@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from sources.text.rewrite import Edits, Text
+from sources.text.scope import nodes
 
 MODULE, TABLE = "torchvision_models", "torchvision_networks"
 _USUAL = ("resnet50", "resnet18", "resnet34", "resnet101")  # of one class: more of them cost a line each
@@ -26,7 +27,7 @@ def with_networks(text: str, tree: ast.Module) -> str:
     if "hub.load(" not in text and not ("torchvision" in text and _TABLES.search(text)):
         return text
     edits, models = Edits(Text.of(text)), set(_models(tree))
-    for node in (n for n in ast.walk(tree) if isinstance(n, ast.Call | ast.Subscript)):
+    for node in (n for n in nodes(tree) if isinstance(n, ast.Call | ast.Subscript)):
         if (name := _taken(node, models)) is not None:
             edits.replace(edits.text.start(node), edits.text.end(node), f"{TABLE}[{ast.unparse(name)}]")
         elif isinstance(node, ast.Call) and (known := _of_hub(node)):
@@ -49,7 +50,7 @@ def _table(text: str) -> str:
 
 def _models(tree: ast.Module) -> Iterator[str]:
     """What the file calls torchvision's module of networks."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         for alias in node.names if isinstance(node, ast.Import) else ():
             if alias.name.startswith("torchvision"):
                 whole = alias.name if alias.name.startswith("torchvision.models") else "torchvision.models"

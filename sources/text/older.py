@@ -10,6 +10,7 @@ from typing import TypeGuard
 
 from sources.text.removed import MODULE, REMOVED
 from sources.text.rewrite import Edits, Text
+from sources.text.scope import nodes, walk
 
 _MOVED = {("fractions", "gcd"): ("math", "gcd"), ("inspect", "getargspec"): ("inspect", "getfullargspec"),
           ("time", "clock"): ("time", "perf_counter"), ("itertools", "izip_longest"): ("itertools", "zip_longest"),
@@ -52,9 +53,9 @@ def with_factories(text: str, tree: ast.Module) -> str:
         return text
     edits = Edits(Text.of(text))
     start, end, data = edits.text.start, edits.text.end, edits.text.data
-    fields = (s for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and _is_data_class(n) for s in n.body)
+    fields = (s for n in nodes(tree) if isinstance(n, ast.ClassDef) and _is_data_class(n) for s in n.body)
     plain = [s.value for s in fields if isinstance(s, ast.AnnAssign) and _is_record(s.value)]
-    said = (k for n in ast.walk(tree) if isinstance(n, ast.Call) and _is_field(n) for k in n.keywords)
+    said = (k for n in nodes(tree) if isinstance(n, ast.Call) and _is_field(n) for k in n.keywords)
     for keyword in [k for k in said if k.arg == "default" and _is_record(k.value)]:
         edits.replace(start(keyword), start(keyword.value), "default_factory=lambda: ")
     for value in plain:
@@ -76,7 +77,7 @@ def with_looped_edges(text: str, tree: ast.Module) -> str:
     if "add_self_loops(" not in text or "torch_geometric" not in text:
         return text
     edits = Edits(Text.of(text))
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         call = node.value if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) else None
         if isinstance(node, ast.Assign) and isinstance(call, ast.Call) and call.args:
             own = ast.unparse(node.targets[0]) == ast.unparse(call.args[0])
@@ -93,8 +94,8 @@ def with_filled_parameters(text: str, tree: ast.Module) -> str:
     if "torch.full(" not in text:
         return text
     edits = Edits(Text.of(text))
-    made = (n for n in ast.walk(tree) if isinstance(n, ast.Call) and ast.unparse(n.func).split(".")[-1] == "Parameter")
-    inner = (n for call in made for n in ast.walk(call) if isinstance(n, ast.Call))
+    made = (n for n in nodes(tree) if isinstance(n, ast.Call) and ast.unparse(n.func).split(".")[-1] == "Parameter")
+    inner = (n for call in made for n in walk(call) if isinstance(n, ast.Call))
     for call in (c for c in inner if ast.unparse(c.func) == "torch.full" and len(c.args) > 1):
         value = call.args[1]
         if (
@@ -170,7 +171,7 @@ def padding_of_old(tree: Iterable[ast.AST], edits: Edits) -> None:
     kinds = (
         n for n in tree if isinstance(n, ast.ClassDef) and any(ast.unparse(b).endswith("_ConvNd") for b in n.bases)
     )
-    for node in (n for kind in kinds for n in ast.walk(kind) if isinstance(n, ast.Call)):
+    for node in (n for kind in kinds for n in walk(kind) if isinstance(n, ast.Call)):
         function = node.func.value if isinstance(node.func, ast.Attribute) and node.func.attr == "__init__" else None
         of_super = isinstance(function, ast.Call) and ast.unparse(function.func) == "super"
         if of_super and len(node.args) == _CONVOLUTION and not node.keywords:
@@ -184,7 +185,7 @@ _OF_PARAMETER = re.compile(r".*\.(bias|weight)\.(view|reshape|flatten)\(.*\)", r
 def views_of_parameters(tree: Iterable[ast.AST], edits: Edits) -> None:
     """A view of a parameter was written to, ``b = conv.bias.view(3, -1); b[:, 4] += 1``: now its data are."""
     for function in (n for n in tree if isinstance(n, ast.FunctionDef)):
-        inside = [*ast.walk(function)]
+        inside = [*walk(function)]
         made = [n for n in inside if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name)]
         views = {ast.unparse(n.targets[0]) for n in made if _OF_PARAMETER.fullmatch(ast.unparse(n.value))}
         views -= {ast.unparse(n.targets[0]) for n in made if not _OF_PARAMETER.fullmatch(ast.unparse(n.value))}
@@ -225,9 +226,9 @@ def marks_of_old(tree: Iterable[ast.AST], edits: Edits) -> None:
     for node in tree:
         if not isinstance(node, ast.FunctionDef) or node.name != "forward":
             continue
-        answers = [n.value for n in ast.walk(node) if isinstance(n, ast.Return) and n.value is not None]
-        returned = {n.id for answer in answers for n in ast.walk(answer) if isinstance(n, ast.Name)}
-        for call in (n for n in ast.walk(node) if isinstance(n, ast.Call)):
+        answers = [n.value for n in walk(node) if isinstance(n, ast.Return) and n.value is not None]
+        returned = {n.id for answer in answers for n in walk(answer) if isinstance(n, ast.Name)}
+        for call in (n for n in walk(node) if isinstance(n, ast.Call)):
             marks = isinstance(call.func, ast.Attribute) and call.func.attr == "mark_dirty"
             if marks and call.args and all(isinstance(a, ast.Name) for a in call.args):
                 kept = [a.id for a in call.args if isinstance(a, ast.Name) and a.id in returned]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from sources.text.rewrite import Edits, Text
-from sources.text.scope import is_literal
+from sources.text.scope import is_literal, nodes, walk
 
 _COMPILE = frozenset(["torch.compile", "torch.jit.script", "jit.script"])
 _END = frozenset(["exit", "quit", "sys.exit"])
@@ -18,7 +18,7 @@ def without_compiling(text: str, tree: ast.Module) -> str:
     if "torch.compile(" not in text and "jit.script(" not in text:
         return text
     edits = Edits(Text.of(text))
-    for call in (n for n in ast.walk(tree) if isinstance(n, ast.Call) and ast.unparse(n.func) in _COMPILE):
+    for call in (n for n in nodes(tree) if isinstance(n, ast.Call) and ast.unparse(n.func) in _COMPILE):
         if call.args and not isinstance(call.args[0], ast.Starred):
             edits.replace(edits.text.start(call), edits.text.start(call.args[0]), "(")
             edits.replace(edits.text.end(call.args[0]), edits.text.end(call), ")")
@@ -30,7 +30,7 @@ def with_errors(text: str, tree: ast.Module) -> str:
     if not any(f"{name}(" in text for name in _END):
         return text
     edits = Edits(Text.of(text))
-    inside = (s for n in tree.body if isinstance(n, ast.ClassDef | ast.FunctionDef) for s in ast.walk(n))
+    inside = (s for n in tree.body if isinstance(n, ast.ClassDef | ast.FunctionDef) for s in walk(n))
     for statement in inside:
         call = statement.value if isinstance(statement, ast.Expr) else None
         if isinstance(call, ast.Call) and ast.unparse(call.func) in _END and all(map(is_literal, call.args)):
@@ -46,7 +46,7 @@ def with_held(text: str, tree: ast.Module) -> str:
     """
     if HELD not in text:
         return text
-    found = [h for n in ast.walk(tree) for h in _holders(n) if ast.unparse(h) == HELD]
+    found = [h for n in nodes(tree) for h in _holders(n) if ast.unparse(h) == HELD]
     imports = (s for s in tree.body if isinstance(s, ast.Import | ast.ImportFrom))
     first = next((s for s in imports if getattr(s, "module", "") != "__future__"), None)
     if not found or first is None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from sources.text.remembered import remembered
-from sources.text.scope import nodes, root_of, variable_of
+from sources.text.scope import nodes, root_of, variable_of, walk
 from sources.text.symbols import Package
 from sources.text.targets import Here
 
@@ -186,9 +186,7 @@ def _is_mapping(ways: Sequence[object]) -> bool:
 
 def _names(node: ast.stmt, decorator: ast.expr) -> frozenset[str]:
     given = [*decorator.args, *(k.value for k in decorator.keywords)] if isinstance(decorator, ast.Call) else []
-    said = {
-        c.value.lower() for a in given for c in ast.walk(a) if isinstance(c, ast.Constant) and isinstance(c.value, str)
-    }
+    said = {c.value.lower() for a in given for c in walk(a) if isinstance(c, ast.Constant) and isinstance(c.value, str)}
     return frozenset(said or {getattr(node, "name", "").lower()})
 
 

@@ -6,6 +6,7 @@ import ast
 import re
 
 from sources.text.rewrite import Edits, Text
+from sources.text.scope import nodes
 
 MODULE = "torch._removed"  # of ours, see ``sources.replacements``
 REMOVED = frozenset(
@@ -20,8 +21,8 @@ def with_removed(text: str, tree: ast.Module) -> str:
     if not _SAID.search(text):
         return text
     first = next((n for n in tree.body if isinstance(n, ast.Import) and any(a.name == "torch" for a in n.names)), None)
-    calls = [n.func for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
-    every = [n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr in REMOVED]
+    calls = [n.func for n in nodes(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
+    every = [n for n in nodes(tree) if isinstance(n, ast.Attribute) and n.attr in REMOVED]
     found = [n for n in [*every, *(c for c in calls if c.attr in _CALLED)] if ast.unparse(n.value) == "torch"]
     if first is None or not found:
         return text

@@ -13,6 +13,10 @@ BUILTINS = frozenset(dir(builtins)) | {"__name__", "__doc__", "__class__", "__fi
 # What Python 2 had built in, and what it is now.
 FORMER = {"unicode": "str", "basestring": "str", "unichr": "chr", "xrange": "range", "long": "int"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+# Fields without nodes, or with a context; and of each kind of node the others. Names and constants have none.
+_PLAIN = frozenset(["ctx", "id", "attr", "conversion", "simple", "is_async", "type_comment"])
+_KINDS = [kind for kind in vars(ast).values() if isinstance(kind, type) and issubclass(kind, ast.AST)]
+_INNER = {k: tuple(f for f in k._fields if f not in _PLAIN) if k is not ast.Constant else () for k in _KINDS}
 
 
 def is_literal(node: ast.expr) -> bool:
@@ -73,13 +77,13 @@ def walk(tree: ast.AST) -> list[ast.AST]:
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """``ast.iter_child_nodes`` without contexts, in a third of its time."""
+    """``ast.iter_child_nodes`` without contexts, and quicker."""
     found: list[ast.AST] = []
-    for name in node._fields:
+    for name in _INNER[node.__class__]:
         value = getattr(node, name, None)
         if value.__class__ is list:
             found += [v for v in value if isinstance(v, ast.AST)]
-        elif isinstance(value, ast.AST) and name != "ctx":
+        elif isinstance(value, ast.AST):
             found.append(value)
     return found
 
@@ -114,7 +118,7 @@ def bound(body: list[ast.stmt], arguments: ast.arguments | None = None) -> set[s
             names.add(node.name)
             continue
         if isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-            names |= {n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr)}
+            names |= {n.target.id for n in walk(node) if isinstance(n, ast.NamedExpr)}
             continue
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             names.add(node.id)
@@ -209,7 +213,7 @@ class _Walk(ast.NodeVisitor):
         self._scopes = kept
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
-        names = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        names = {n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name)}
         self.visit(node.generators[0].iter)
         self._scopes.append((names, False))
         for i, generator in enumerate(node.generators):

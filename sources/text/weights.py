@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sources.text.danger import FETCHING, branches, fetching_only, touches
 from sources.text.remembered import remembered
-from sources.text.scope import nodes
+from sources.text.scope import nodes, walk
 
 LOADING = frozenset({"load_state_dict"})  # methods that put weights into a module
 _FILES = ("torch.load", "np.load", "numpy.load")
@@ -125,7 +125,7 @@ def _targets(statement: ast.stmt) -> list[ast.AST]:
 
 def _stored(statements: Iterable[ast.AST]) -> set[str]:
     """Variables that statements, or parts of them, give a value."""
-    stores = (n for s in statements for n in ast.walk(s) if isinstance(n, ast.Name))
+    stores = (n for s in statements for n in walk(s) if isinstance(n, ast.Name))
     return {n.id for n in stores if isinstance(n.ctx, ast.Store)}
 
 
@@ -141,7 +141,7 @@ def _handles(statement: ast.stmt, lost: set[str]) -> bool:
         heads = statement.targets
     else:
         return False
-    return any(isinstance(n, ast.Name) and n.id in lost for head in heads for n in ast.walk(head))
+    return any(isinstance(n, ast.Name) and n.id in lost for head in heads for n in walk(head))
 
 
 _FILLS = re.compile(r"_?(load|init|restore|resume)_\w*(weights?|pretrained|checkpoint|ckpt|state_dict|params)\w*")

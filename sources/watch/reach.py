@@ -19,6 +19,7 @@ import torch
 from kdata.task import execute, sizes
 from sources.cut.unreached import NOTE, without_unreached
 from sources.infer.running.check import Work, leaves
+from sources.infer.running.initial import cheaply
 from sources.infer.running.memory import bounded
 from sources.infer.running.rehearsal import shadow
 from sources.infer.running.reshaped import same
@@ -70,18 +71,24 @@ def shortened(source: str, entry_point: str, small: Mapping[str, int]) -> dict[s
     """
     with Reach() as reach:
         whole = _answers(source, entry_point, small, _use)
-        ends = time.process_time() + SECONDS
-        with contextlib.suppress(Exception), bounded():
-            _answers(source, entry_point, {}, modes=(False,))  # at its own sizes, which ``small`` are not
-        for values in _other_sizes(source, small):
-            if time.process_time() > ends:
-                break
-            with contextlib.suppress(Exception), bounded():  # sizes that do not fit: what they reach stays
-                _answers(source, entry_point, values, modes=(False,), share=SHARE)
+        with cheaply():
+            _try_sizes(source, entry_point, small)
     short = f"# {NOTE}\n{without_unreached(source, reach.lines, [entry_point, *KEPT])}"
     if not same(whole, _answers(short, entry_point, small)):
         raise ValueError("the shorter text does not answer as the whole one")
     return {"reason": "", "source": short}
+
+
+def _try_sizes(source: str, entry_point: str, small: Mapping[str, int]) -> None:
+    """Run a task at its own sizes, which ``small`` are not, and at others, as long as the time lasts."""
+    ends = time.process_time() + SECONDS
+    with contextlib.suppress(Exception), bounded():
+        _answers(source, entry_point, {}, modes=(False,))
+    for values in _other_sizes(source, small):
+        if time.process_time() > ends:
+            break
+        with contextlib.suppress(Exception), bounded():  # sizes that do not fit: what they reach stays
+            _answers(source, entry_point, values, modes=(False,), share=SHARE)
 
 
 def _answers(

@@ -113,6 +113,7 @@ class Constructions:
     told: Told = NOTHING
     tries: int = MAX_CONSTRUCTIONS
     lighter: bool = False  # whether it begins with smaller images and fewer layers
+    lightened: bool = False  # and whether there are any
     message: str = ""
     calls: list[Arguments] = field(default_factory=list)  # the package's own
     furthest: Arguments = field(default_factory=dict)  # of those that failed, whose failure it is
@@ -174,6 +175,7 @@ class Constructions:
 
     def _start(self, cost: float, arguments: Arguments) -> None:
         smaller = self.lighter and reduced(opened(arguments, self.namespace), defaults_of(self.kind))
+        self.lightened = self.lightened or bool(smaller) and smaller != arguments
         self._push(cost, smaller or arguments)
 
     def _failed(self, arguments: Arguments, error: Exception, progress: Progress) -> None:

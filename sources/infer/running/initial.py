@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -42,6 +43,17 @@ def cheapen() -> None:
     for name in dir(torch.nn.init):
         if name.endswith("_") and not name.startswith("_") and name not in exact:
             setattr(torch.nn.init, name, fill)
+
+
+@contextmanager
+def cheaply() -> Iterator[None]:
+    """While active, initialisers are as after ``cheapen``: for calls whose values nobody looks at."""
+    own = {name: fill for name, fill in vars(torch.nn.init).items() if name.endswith("_")}
+    cheapen()
+    try:
+        yield
+    finally:
+        vars(torch.nn.init).update(own)
 
 
 def _weigh(tensor: torch.Tensor) -> None:
