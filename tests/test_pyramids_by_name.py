@@ -57,12 +57,31 @@ def test_a_convolution_of_detectron2_has_a_norm_and_an_activation(tmp_path: Path
     assert "detectron2" not in found["source"].partition("\n")[2]
 
 
+def test_a_backbone_tells_shapes_that_are_those_of_the_layers(tmp_path: Path) -> None:
+    text = (
+        "import torch.nn as nn\nfrom detectron2.layers import Conv2d\nfrom detectron2.modeling import Backbone, ShapeSpec\n\n\n"
+        "class Net(Backbone):\n    def __init__(self, width=64):\n        super().__init__()\n"
+        "        self._out_features = ['res2']\n        self._out_feature_channels = {'res2': width}\n"
+        "        self._out_feature_strides = {'res2': 4}\n"
+        "        assert self.output_shape() == {'res2': ShapeSpec(channels=width, stride=4)}\n"
+        "        self.layer = Conv2d(self.output_shape()['res2'].channels, width, 1)\n\n"
+        "    def forward(self, x):\n        return self.layer(x)\n"
+    )
+    found = cut_and_attempted(text, "Net", tmp_path)
+    assert not found["reason"], found
+    assert found["source"].count("ShapeSpec = namedtuple(") == 1
+
+
 def test_images_of_a_batch_are_padded_and_points_are_sampled() -> None:
     space: dict[str, object] = {}
-    exec(replacements()["detectron2"], space)
+    exec(replacements()["detectron2.layers"].replace("from torchvision.ops import deform_conv2d, roi_align", ""), space)
+    exec(replacements()["detectron2"].replace("from detectron2.layers import ShapeSpec", ""), space)
     batch = space["ImageList"].from_tensors([torch.ones(3, 4, 6), torch.ones(3, 5, 2)], 4)  # type: ignore[attr-defined]
     assert batch.tensor.shape == (2, 3, 8, 8) and batch[1].shape == (3, 5, 2)
     assert batch.tensor.sum() == 3 * 4 * 6 + 3 * 5 * 2
+    wanted = {"square_size": 9, "size_divisibility": 8}
+    square = space["ImageList"].from_tensors([torch.ones(3, 4, 6)], 0, 0.0, wanted)  # type: ignore[attr-defined]
+    assert square.tensor.shape == (1, 3, 16, 16)
     points = torch.tensor([[[0.25, 0.25], [0.75, 0.75]]])
     sampled = space["point_sample"](torch.arange(4.0).view(1, 1, 2, 2), points)  # type: ignore[operator]
     assert sampled.shape == (1, 1, 2)

@@ -1,59 +1,9 @@
-"""The layers and shapes that networks take from detectron2: convolutions with a norm, backbones, images of a batch."""
+"""What networks take from detectron2 beside its layers: backbones, points that are sampled, images of a batch."""
 
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
-
-
-class ShapeSpec:
-    def __init__(self, channels=None, height=None, width=None, stride=None):
-        self.channels, self.height, self.width, self.stride = channels, height, width, stride
-
-
-class Conv2d(nn.Conv2d):
-    def __init__(self, *args, norm=None, activation=None, **kwargs):
-        super().__init__(*args, **kwargs)
-        self.norm = norm
-        self.activation = activation
-
-    def forward(self, x):
-        x = super().forward(x)
-        x = x if self.norm is None else self.norm(x)
-        return x if self.activation is None else self.activation(x)
-
-
-ConvTranspose2d, BatchNorm2d, Linear = nn.ConvTranspose2d, nn.BatchNorm2d, nn.Linear
-interpolate = F.interpolate
-
-
-class FrozenBatchNorm2d(nn.Module):
-    def __init__(self, num_features, eps=1e-5):
-        super().__init__()
-        self.num_features, self.eps = num_features, eps
-        self.register_buffer("weight", torch.ones(num_features))
-        self.register_buffer("bias", torch.zeros(num_features))
-        self.register_buffer("running_mean", torch.zeros(num_features))
-        self.register_buffer("running_var", torch.ones(num_features) - eps)
-
-    def forward(self, x):
-        return F.batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias, False, 0.0, self.eps)
-
-
-def get_norm(norm, out_channels):
-    if norm is None or norm == "":
-        return None
-    if isinstance(norm, str):
-        batch = nn.BatchNorm2d  # of one process
-        norm = {"FrozenBN": FrozenBatchNorm2d, "GN": lambda channels: nn.GroupNorm(32, channels)}.get(norm, batch)
-    return norm(out_channels)
-
-
-def cat(tensors, dim=0):
-    return tensors[0] if len(tensors) == 1 else torch.cat(tensors, dim)
-
-
-def nonzero_tuple(x):
-    return x.unsqueeze(0).nonzero().unbind(1) if x.dim() == 0 else x.nonzero().unbind(1)
+from detectron2.layers import ShapeSpec
 
 
 class Backbone(nn.Module):
@@ -104,7 +54,10 @@ class ImageList:
     @staticmethod
     def from_tensors(tensors, size_divisibility=0, pad_value=0.0, padding_constraints=None):
         sizes = [(im.shape[-2], im.shape[-1]) for im in tensors]
-        whole = [max(side) for side in zip(*sizes)]
+        whole, wanted = [max(side) for side in zip(*sizes)], padding_constraints or {}
+        if (square := wanted.get("square_size", 0)) > 0:
+            whole = [square, square]
+        size_divisibility = wanted.get("size_divisibility", size_divisibility)
         if size_divisibility > 1:
             whole = [(n + size_divisibility - 1) // size_divisibility * size_divisibility for n in whole]
         padded = [F.pad(im, (0, whole[1] - w, 0, whole[0] - h), value=pad_value) for im, (h, w) in zip(tensors, sizes)]

@@ -15,7 +15,7 @@ ShapeSpec = namedtuple("ShapeSpec", ["channels", "height", "width", "stride"], d
 class FrozenBatchNorm2d(nn.Module):
     def __init__(self, num_features, eps=1e-5):
         super().__init__()
-        self.eps = eps
+        self.num_features, self.eps = num_features, eps
         self.register_buffer("weight", torch.ones(num_features))
         self.register_buffer("bias", torch.zeros(num_features))
         self.register_buffer("running_mean", torch.zeros(num_features))
@@ -122,6 +122,10 @@ class CNNBlockBase(nn.Module):
 
 def cat(tensors, dim=0):
     return tensors[0] if len(tensors) == 1 else torch.cat(tensors, dim)
+
+
+def nonzero_tuple(x):
+    return x.unsqueeze(0).nonzero().unbind(1) if x.dim() == 0 else x.nonzero().unbind(1)
 
 
 def cross_entropy(input, target, *, reduction="mean", **kwargs):
