@@ -4,27 +4,32 @@ import numpy as np
 import torch
 
 
+def sampled(maker, points, sym, *given):
+    """A window, or a period of one: that of one point more without it. One point is the window's middle."""
+    return maker(points, *given) if sym or points < 2 else maker(points + 1, *given)[:points]
+
+
 def get_window(window, Nx, fftbins=True):
     name, given = (window[0], window[1:]) if isinstance(window, tuple) else (window, ())
     makers = {"hann": np.hanning, "hanning": np.hanning, "hamming": np.hamming, "blackman": np.blackman,
               "bartlett": np.bartlett, "boxcar": np.ones, "ones": np.ones, "kaiser": np.kaiser}  # fmt: skip
-    return makers[name](Nx + 1, *given)[:Nx] if fftbins else makers[name](Nx, *given)
+    return sampled(makers[name], Nx, not fftbins, *given)
 
 
 def kaiser(M, beta, sym=True):
-    return np.kaiser(M, beta) if sym else np.kaiser(M + 1, beta)[:M]
+    return sampled(np.kaiser, M, sym, beta)
 
 
 def hann(M, sym=True):
-    return np.hanning(M) if sym else np.hanning(M + 1)[:M]
+    return sampled(np.hanning, M, sym)
 
 
 def hamming(M, sym=True):
-    return np.hamming(M) if sym else np.hamming(M + 1)[:M]
+    return sampled(np.hamming, M, sym)
 
 
 def blackman(M, sym=True):
-    return np.blackman(M) if sym else np.blackman(M + 1)[:M]
+    return sampled(np.blackman, M, sym)
 
 
 def kaiser_atten(numtaps, width):

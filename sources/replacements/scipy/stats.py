@@ -10,6 +10,11 @@ import numpy as np
 import torch
 
 
+def filled(given, *args):
+    """Arguments, those of a frozen distribution for such as are None."""
+    return tuple(known if value is None else value for value, known in zip(args, given, strict=True))
+
+
 class TruncatedNormal:
     """``a`` and ``b`` are counted in standard deviations from ``loc``, as scipy's are."""
 
@@ -33,15 +38,12 @@ class TruncatedNormal:
         return math.sqrt(self.var(*args, **kwargs))
 
     def rvs(self, a=None, b=None, loc=None, scale=None, size=1, random_state=None):
-        a, b, loc, scale = self.filled(a, b, loc, scale)
+        a, b, loc, scale = filled(self.given, a, b, loc, scale)
         drawn = torch.nn.init.trunc_normal_(torch.empty(size), 0.0, 1.0, a, b)
         return (loc + scale * drawn.double()).numpy()
 
-    def filled(self, *args):
-        return tuple(known if value is None else value for value, known in zip(args, self.given, strict=True))
-
     def moments(self, *args):
-        a, b, loc, scale = self.filled(*args)
+        a, b, loc, scale = filled(self.given, *args)
         low, high = (math.exp(-x * x / 2) / math.sqrt(2 * math.pi) for x in (a, b))
         inside = (math.erf(b / math.sqrt(2)) - math.erf(a / math.sqrt(2))) / 2
         mean = (low - high) / inside
@@ -58,18 +60,25 @@ class Chi:
 class BetaBinomial:
     """How often of ``n`` times, where what each comes to has the odds of a beta distribution."""
 
-    def logpmf(self, k, n, a, b, loc=0):
+    def __init__(self, n=None, a=None, b=None, loc=0):
+        self.given = (n, a, b, loc)
+
+    def __call__(self, n, a, b, loc=0):
+        return BetaBinomial(n, a, b, loc)
+
+    def logpmf(self, k, n=None, a=None, b=None, loc=None):
         def beta(x, y):
             return np.vectorize(math.lgamma)(x) + np.vectorize(math.lgamma)(y) - np.vectorize(math.lgamma)(x + y)
 
+        n, a, b, loc = filled(self.given, n, a, b, loc)
         k = np.asarray(k, dtype=float) - loc
         inside = (k >= 0) & (k <= n) & (k == np.floor(k))
         known = np.where(inside, k, 0.0)
         ways = -np.log(n + 1.0) - beta(n - known + 1.0, known + 1.0)
         return np.where(inside, ways + beta(known + a, n - known + b) - beta(a, b), -np.inf)
 
-    def pmf(self, k, n, a, b, loc=0):
-        return np.exp(self.logpmf(k, n, a, b, loc))
+    def pmf(self, *args, **kwargs):
+        return np.exp(self.logpmf(*args, **kwargs))
 
 
 truncnorm = TruncatedNormal()
