@@ -109,6 +109,8 @@ def test_libdevice_is_said_in_tritons_language_however_it_is_asked_for() -> None
         ("if current_platform.is_rocm():\n    f = 1\nelse:\n    f = 2", "f = 2"),
         ("with torch.get_device_module(x.device).device(x.device):\n    f(x)", "f(x)"),
         ("assert get_accelerator().on_accelerator(x)\nout = x", "out = x"),
+        ("if HAS_TRITON:\n    path = find_libdevice('/usr/lib')", "path = find_libdevice('/usr/lib')"),
+        ("if HAS_TRITON:\n    f = wrap_triton()", "f = wrap_triton()"),
     ],
 )
 def test_what_only_the_machine_or_torch_compile_is_asked_is_answered(said: str, plain: str) -> None:

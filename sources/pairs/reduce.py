@@ -118,7 +118,7 @@ def _changes(text: Text, tree: ast.Module) -> Iterator[Change]:
         elif isinstance(node, ast.FunctionDef) and any("jit" in ast.unparse(d) for d in node.decorator_list):
             yield from _masks(text, node)
         elif isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
-            if isinstance(node, ast.Call) and WRAPPED.fullmatch(ast.unparse(node.func)):
+            if isinstance(node, ast.Call) and node.args and WRAPPED.fullmatch(ast.unparse(node.func)):
                 yield text.start(node), text.end(node), _part(text, node.args[0])
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "namedtuple":
                 yield text.start(node), text.end(node), "lambda **named: tuple(named.values())"
@@ -155,7 +155,7 @@ def _statement(text: Text, node: ast.stmt, alone: bool) -> Iterator[Change]:
         yield _spliced(text, node, [], alone)
     match node:
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=how, args=[ast.Constant(value=str(asked))])):
-            if ASKED_LIBDEVICE.search(ast.unparse(how)):
+            if asked.isidentifier() and ASKED_LIBDEVICE.search(ast.unparse(how)):
                 said = f"from triton.language.extra.libdevice import {asked} as {name}"
                 yield text.start(node), text.end(node), said
 
