@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 # The candidate's text
 NOT_PYTHON = "not Python"
 TOO_LONG = "too long"
@@ -64,3 +66,12 @@ INTERNAL = "the judge failed"
 
 # A detail that more than one place knows.
 TOO_LARGE = "the reference cannot be scaled down to what an interpreter can do"
+
+# What is said by who refuses sizes, which is no less honest than to answer; and a device's errors that refuse nothing.
+REFUSING = frozenset({RAISES, MEMORY, TIMEOUT})
+ASTRAY = re.compile("illegal memory access|misaligned address|unspecified launch failure")
+
+
+def refuses(reason: str, detail: str) -> bool:
+    """Whether an error is the word of who refuses sizes."""
+    return reason in REFUSING and not ASTRAY.search(detail)

@@ -7,7 +7,6 @@ no less honest.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,8 +25,6 @@ from kdata.verify.options import Options
 from kdata.verify.trial import Expected
 
 CHECK = "holds beyond its task's sizes, or refuses them"
-REFUSES = ("raises", "memory")  # outcomes of a trial
-ASTRAY = re.compile("illegal memory access|misaligned address|unspecified launch failure")  # errors that refuse nothing
 
 
 def look(candidate: Candidate, expected: Expected, options: Options, run: Run, found: Findings) -> None:
@@ -62,7 +59,7 @@ def _judge(larger: Expected, numbers: Sequence[int], run: Run) -> list[str]:
     refused, returned = dict[str, None](), whole.returned_by(answer)
     for number, report in zip(numbers, answer.value["trials"], strict=True):
         sizes = larger.variants[larger.trials[number]["variant"]]["sizes"]
-        if report["outcome"] in REFUSES and not ASTRAY.search(report["detail"]):
+        if reasons.refuses(report["outcome"], report["detail"]):
             refused[f"refused at {sizes}: {report['detail']}"] = None
         elif detail := _wrong(larger, number, report, returned):
             raise RejectedError(reasons.WRONG_LARGE, f"at {sizes}: {detail}"[:300])

@@ -40,7 +40,7 @@ from kdata.verify.scratch import LIBRARIES, SOURCE
 SECONDS = 300.0  # of CPU that one compiler may take; on a busy machine it waits
 BUSY = 4.0  # times as long at most
 BUILDING = Limits(wall=2 * BUSY * SECONDS, cpu=SECONDS, memory=10 << 30, file_size=256 << 20)
-MOST = 64  # candidates whose libraries are kept: for all the processes of one verdict, and for other rules than ours
+MOST = 64  # compilations that are kept: for all the processes of one verdict, and for other rules than ours
 NATIVE = "not checked: each access and race of compiled code; guard bars, poison and whole outputs are"
 MOVING = re.compile(r"Mem(cpy|set)\b|direct_copy_kernel|float\w*_copy_kernel|FillFunctor|arange_cuda")  # of torch's
 NO_CALLS = "its C++ has no calls of ATen compute"

@@ -5,7 +5,6 @@ The trusted side. Who refuses what is larger is no less honest for it; who answe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -17,8 +16,6 @@ from kdata.verify.gpu.full import Full, Open, UnmeasuredError
 
 CHECK = "holds at twice its own sizes, or refuses them"
 WHERE = "at twice its own sizes"
-REFUSES = frozenset({reasons.RAISES, reasons.MEMORY, reasons.TIMEOUT})
-ASTRAY = re.compile("illegal memory access|misaligned address|unspecified launch failure")  # errors that refuse nothing
 MOST_BYTES, MOST_FLOPS = 4 << 30, 2e13  # of a forward there: whole seconds of a GPU, where all axes are doubled
 
 
@@ -38,7 +35,7 @@ def look(task: Task, grows: Mapping[str, int], own: Full, open_at: Open, found: 
             why = str(unmeasured)
             continue
         except RejectedError as rejection:
-            if rejection.reason in REFUSES and not ASTRAY.search(rejection.detail):
+            if reasons.refuses(rejection.reason, rejection.detail):
                 found.check(CHECK, True, f"refused: {rejection.detail}"[:300])
                 return
             reason = reasons.WRONG_LARGE if rejection.reason == reasons.WRONG else rejection.reason
