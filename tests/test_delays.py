@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kdata.record import Origin, Task, Trial
+from kdata.record import Candidate, Origin, Task, Trial
 from kdata.verify import reasons
 from kdata.verify.cuda import delays
 from kdata.verify.findings import Findings, RejectedError
@@ -56,6 +56,19 @@ def test_who_is_wrong_where_warps_wait_is_rejected_and_who_does_not_answer_is_no
     assert "rows=3: far off" in caught.value.detail
     assert not looked()[1].checks[0].passed
     assert looked(reasons.RAISES)[1].checks[0].passed
+
+
+@pytest.mark.parametrize(
+    ("text", "bears"),
+    [
+        ("__syncthreads();", True),
+        ("#define SYNC __syncthreads()", True),
+        ("__syncwarp();", False),
+        ("#define __syncthreads() __barrier_sync(0)\n__syncthreads();", False),
+    ],
+)
+def test_no_warps_wait_at_barriers_that_a_text_makes_itself(text: str, bears: bool) -> None:
+    assert delays.bears(Candidate.make(TASK, f'CUDA = """\n{text}\n"""\n', "cuda", "teacher")) is bears
 
 
 def doubled(*ends: Exception | None, moved: int = 1, grows: dict[str, int] | None = None) -> tuple[list[str], Findings]:

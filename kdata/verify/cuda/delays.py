@@ -22,6 +22,7 @@ ANSWERS = (reasons.WRONG, reasons.STATEFUL)  # what a race makes of an answer
 
 BARRIER = "__syncthreads"
 ASKED = re.compile(rf"(?m)^[ \t]*#[ \t]*(?:undef|if|ifdef|ifndef|elif)\b.*\b{BARRIER}\b")  # a text that looks for it
+OWN = re.compile(rf"#[ \t]*define\s+{BARRIER}\b")  # one that says itself what it is: no warps would wait
 TEXT = r"""
 #include <cuda_runtime.h>
 static __device__ __forceinline__ void kdata_wait(unsigned line) {
@@ -36,7 +37,7 @@ static __device__ __forceinline__ void kdata_wait(unsigned line) {
 
 def bears(candidate: Candidate) -> bool:
     """Whether a candidate has barriers after which warps can wait."""
-    return candidate.language == "cuda" and BARRIER in candidate.source
+    return candidate.language == "cuda" and BARRIER in candidate.source and not OWN.search(candidate.source)
 
 
 def look(expected: Expected, see: Callable[[Sequence[int]], list[tuple[Trial, str]]], found: Findings) -> None:
