@@ -141,7 +141,7 @@ def solve(
 def lightens(kind: type[nn.Module], namespace: Mapping[str, Any], text: str, told: Told) -> bool:
     """Whether a ``lighter`` search begins with other arguments than a plain one, and so may end otherwise."""
     starts = Constructions(kind, namespace, text, Budget(), told, tries=0, lighter=True)
-    assert not list(starts)  # nothing is constructed
+    list(starts)  # in so many tries nothing is constructed
     return starts.lightened
 
 

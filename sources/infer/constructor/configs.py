@@ -54,6 +54,12 @@ COUNTED_CLASS = f'''class {COUNTED}:
 _COPIED = re.compile(r"\bvars\(|\.__dict__|\bSimpleNamespace\(\*\*")
 
 
+def is_spelled(option: str, namespace: Mapping[str, Any]) -> bool:
+    """Whether the names that a wished value is spelled with are known."""
+    tree = ast.parse("" if option == CONFIG else option)
+    return all(n.id in namespace for n in ast.walk(tree) if isinstance(n, ast.Name))
+
+
 class Config:
     """A configuration that invents what it is asked for and notes it in the arguments."""
 

@@ -26,7 +26,7 @@ from sources.hints.uses import Uses, arrays, compared, looked_up, uses
 from sources.infer.agenda import Agenda
 from sources.infer.constructor import parts
 from sources.infer.constructor.blamed import blamed
-from sources.infer.constructor.configs import CONFIG, METHOD, Config, untold, with_attributes, with_value
+from sources.infer.constructor.configs import CONFIG, METHOD, Config, is_spelled, untold, with_attributes, with_value
 from sources.infer.constructor.counted import in_lists, recounted, thinner, together, with_entries
 from sources.infer.constructor.nested import changed, completed
 from sources.infer.constructor.reading import reading
@@ -199,20 +199,16 @@ class Constructions:
         for i, demand in enumerate(found):
             for name in meant(demand, arguments, [p.name for p in parameters_of(self.kind)]):
                 for j, option in enumerate(demand.wanted):
-                    if self._may_be(option) and arguments.get(name) != option:
+                    if is_spelled(option, self.namespace) and arguments.get(name) != option:
                         self._push(cost + 0.1 + 0.1 * i + 0.3 * j, with_value(arguments, name, option))
             for name, text in {**defaults_of(self.kind), **arguments}.items():
                 if text[:1] == "{" and (key := f"{demand.value!r}:") in text:
                     for j, option in enumerate(demand.wanted):
                         self._push(cost + 0.1 + 0.3 * j, {**arguments, name: text.replace(key, f"{option}:")})
-                counts = holding(text, demand.value) if all(map(self._may_be, demand.wanted)) else []
+                known = all(is_spelled(option, self.namespace) for option in demand.wanted)
+                counts = holding(text, demand.value) if known else []
                 for i, (option, count) in enumerate(itertools.product(demand.wanted, counts)):
                     self._push(cost + 0.3 + 0.3 * i, {**arguments, name: f"[{', '.join([option] * count)}]"})
-
-    def _may_be(self, option: str) -> bool:
-        """Whether the names that a wished value is spelled with are known."""
-        tree = ast.parse("" if option == CONFIG else option)
-        return all(n.id in self.namespace for n in ast.walk(tree) if isinstance(n, ast.Name))
 
     def again(self, arguments: Arguments, sooner: float = 0.0) -> bool:
         """Whether these arguments are new; they are the next to be tried, ``sooner`` than others that are."""
