@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from kdata.verify.reference.larger import Larger
 from kdata.verify.reference.probe import Prober
+from kdata.verify.reference.variants import Variant
 
 HALVED = """import torch
 from torch import nn
@@ -144,3 +146,16 @@ def test_no_sizes_are_tried_at_which_the_answer_is_zero_throughout() -> None:
     assert one is not None
     assert base.degenerates(one)
     assert not one.degenerates(base)
+
+
+def test_one_class_is_no_larger_size_either() -> None:
+    payload = {"source": CLASSES, "entry_point": "Model", "variants": 1, "seeds": [1], "level": "screen", "whole": 0,
+               "precision": "ieee", "mode": "eval", "base": {}, "grows": {"get_inputs[0]": 14, "get_inputs[1]": 30},
+               "numbers": [], "most": 1 << 20, "ends": [], "counts": [], "equal": [], "multiples": [], "asked": [],
+               "evaluates": False}  # fmt: skip
+    larger = Larger(payload)
+    for classes, fits in ((1, False), (2, True)):
+        values = {"get_inputs[0]": 300, "get_inputs[3]": 300, "get_inputs[1]": classes, "get_inputs[2]": classes}
+        run = larger.prober.forward(values, real=False)
+        assert run is not None
+        assert larger._fits(Variant("beyond", values, run)) is fits

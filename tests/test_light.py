@@ -14,17 +14,13 @@ from torch import nn
 
 from sources import probe
 from sources.infer.constructor.constructions import NOTHING, Told
-from sources.infer.forward.failure import Failure
-from sources.infer.forward.repairs import repairs
-from sources.infer.input_search import InputSearch, Tried
-from sources.infer.inputs import Specs, Tensor
+from sources.infer.inputs import Tensor
 from sources.infer.running.check import TOO_LARGE, UnfitError, leaves
 from sources.infer.running.initial import cheaply, quicken
-from sources.infer.running.progress import Budget, Progress, TooMuchError, constructing
+from sources.infer.running.progress import Budget, Progress, constructing
 from sources.infer.running.repeated import REPEATED
 from sources.infer.running.reshaped import shape_matters
 from sources.infer.running.vanishing import hidden
-from sources.infer.running.worth import NOT_FINITE
 from sources.infer.runs import Runs, lightened
 from sources.infer.search import Solution, lightens
 from sources.isolation import isolated
@@ -151,27 +147,6 @@ def test_initialisers_are_cheap_for_a_while() -> None:
 def test_a_walk_leaves_out_nothing_but_contexts() -> None:
     tree = ast.parse(Path(__file__).read_text())
     assert walk(tree) == [n for n in ast.walk(tree) if not isinstance(n, ast.expr_context)]
-
-
-def test_of_one_step_there_is_no_deviation() -> None:
-    changes = repairs(Failure((Tensor((4, 1, 40)),), NOT_FINITE, Steps()))
-    assert any(specs == (Tensor((4, 32, 40)),) for _, specs in changes)
-
-
-def test_what_mends_an_answer_comes_before_smaller_inputs_than_too_large_ones() -> None:
-    mending, large, small = ((Tensor((n, 256, 16)),) for n in (2, 4096, 1))
-    search = InputSearch(Steps(), {}, Budget(), LARGE, 20, -1)
-
-    def next_after(best: Tried) -> Specs:
-        search.heap.clear()
-        search.seen.clear()
-        search.best = best
-        search._push(-1.0, mending)
-        search._ended(large, [small], Progress(Budget()), None, TooMuchError("too large"))
-        return search.heap[0][2]
-
-    assert next_after(Tried()) == small
-    assert next_after(Tried((Tensor((1, 256, 1)),), NOT_FINITE, reached=3)) == mending
 
 
 def test_every_fork_draws_the_same_numbers_of_numpy() -> None:

@@ -117,10 +117,11 @@ class Larger(Unusual):
         first = self.prober.forward(self._base)
         if first is None or first.degenerates(variant.run):
             return first is None
-        if not first.extents:
+        alone = 1 in variant.values.values()  # the loss of one class is zero, but for what an honest sum rounds
+        if not (first.extents or alone):
             return True
         run = self.prober.forward(variant.values)
-        return run is not None and not first.degenerates(run)
+        return not first.extents if run is None else not first.degenerates(run)
 
     def _narrowed(self, axis: list[str], variant: Variant) -> Variant:
         """The same, or where that is too much to compute, with least in the dimensions that are not ``axis``."""
