@@ -22,7 +22,6 @@ from kdata.verify.candidate.source import task_part
 from kdata.verify.cuda import build as cuda_build
 from kdata.verify.cuda import calls as cuda_calls
 from kdata.verify.cuda import candidate as cuda
-from kdata.verify.cuda import delays
 from kdata.verify.cuda import shim as cuda_shim
 from kdata.verify.cuda import symbols as cuda_symbols
 from kdata.verify.cuda import text as cuda_text
@@ -121,29 +120,6 @@ def test_texts_are_laid_out_as_load_inline_does(tmp_path: Path) -> None:
     assert main.startswith("#include <torch/extension.h>\nint f();\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {")
     assert 'm.def("f", torch::wrap_pybind_function(f), "one");' in main
     assert (tmp_path / "cuda.cu").read_text().startswith("#include <torch/types.h>\n#include <cuda.h>\n")
-
-
-def test_warps_wait_after_the_barriers_of_a_text_and_it_may_not_ask_whether_they_do(tmp_path: Path) -> None:
-    text = "__global__ void k() {\n#define SYNC __syncthreads()\n  SYNC;\n}\n"
-    cuda_build.lay(cuda_calls.read("a", "", text), tmp_path, delayed=True)
-    assert (tmp_path / "cuda.cu").read_text().endswith(f"#include <cuda_runtime.h>\n{delays.TEXT}\n{text}")
-    assert cuda_text.object_to_sources([text]) is None
-    for asked in ("#undef __syncthreads", "  # ifdef __syncthreads", "#if defined(__syncthreads)"):
-        objection = cuda_text.object_to_sources([f"{asked}\n{text}"])
-        assert objection is not None
-        assert objection.reason == reasons.BEHIND
-
-
-@WITH_NVCC
-def test_what_waits_compiles_as_what_does_not(tmp_path: Path) -> None:
-    (tmp_path / "k.cu").write_text(
-        f"{delays.TEXT}\n__global__ void k(int* x) {{ if (x[0]) __syncthreads();\n x[1] = (__syncthreads(), 2); }}\n"
-    )
-    nvcc = str(cuda.toolkit() / "bin/nvcc") if cuda.toolkit() else "nvcc"
-    subprocess.run([nvcc, "-ptx", "-arch=sm_90", "k.cu"], cwd=tmp_path, check=True, capture_output=True)
-    ptx = (tmp_path / "k.ptx").read_text()
-    assert ptx.count("nanosleep") == 2
-    assert ptx.count("bar.sync") + ptx.count("barrier.sync") == 2
 
 
 def test_the_first_error_and_what_ptxas_tells_are_read() -> None:

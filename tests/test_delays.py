@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +13,11 @@ import pytest
 
 from kdata.record import Candidate, Origin, Task, Trial
 from kdata.verify import reasons
+from kdata.verify.cuda import build as cuda_build
+from kdata.verify.cuda import calls as cuda_calls
+from kdata.verify.cuda import candidate as cuda
 from kdata.verify.cuda import delays
+from kdata.verify.cuda import text as cuda_text
 from kdata.verify.findings import Findings, RejectedError
 from kdata.verify.gpu import grown
 from kdata.verify.gpu.full import UnmeasuredError
@@ -69,6 +75,29 @@ def test_who_is_wrong_where_warps_wait_is_rejected_and_who_does_not_answer_is_no
 )
 def test_no_warps_wait_at_barriers_that_a_text_makes_itself(text: str, bears: bool) -> None:
     assert delays.bears(Candidate.make(TASK, f'CUDA = """\n{text}\n"""\n', "cuda", "teacher")) is bears
+
+
+def test_warps_wait_after_the_barriers_of_a_text_and_it_may_not_ask_whether_they_do(tmp_path: Path) -> None:
+    text = "__global__ void k() {\n#define SYNC __syncthreads()\n  SYNC;\n}\n"
+    cuda_build.lay(cuda_calls.read("a", "", text), tmp_path, delayed=True)
+    assert (tmp_path / "cuda.cu").read_text().endswith(f"#include <cuda_runtime.h>\n{delays.TEXT}\n{text}")
+    assert cuda_text.object_to_sources([text]) is None
+    for asked in ("#undef __syncthreads", "  # ifdef __syncthreads", "#if defined(__syncthreads)"):
+        objection = cuda_text.object_to_sources([f"{asked}\n{text}"])
+        assert objection is not None
+        assert objection.reason == reasons.BEHIND
+
+
+@pytest.mark.skipif(cuda.toolkit() is None, reason="needs nvcc")
+def test_what_waits_compiles_as_what_does_not(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text(
+        f"{delays.TEXT}\n__global__ void k(int* x) {{ if (x[0]) __syncthreads();\n x[1] = (__syncthreads(), 2); }}\n"
+    )
+    nvcc = str(cuda.toolkit() / "bin/nvcc") if cuda.toolkit() else "nvcc"
+    subprocess.run([nvcc, "-ptx", "-arch=sm_90", "k.cu"], cwd=tmp_path, check=True, capture_output=True)
+    ptx = (tmp_path / "k.ptx").read_text()
+    assert ptx.count("nanosleep") == 2
+    assert ptx.count("bar.sync") + ptx.count("barrier.sync") == 2
 
 
 def doubled(*ends: Exception | None, moved: int = 1, grows: dict[str, int] | None = None) -> tuple[list[str], Findings]:

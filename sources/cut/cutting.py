@@ -74,8 +74,7 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     observed = Observed({}, {})
     if whole.framework or watch:
         observed = observe(whole.code, _wanted(mixed, first, enough), scratch)
-    cuts: list[dict[str, Any]] = []
-    refused: list[dict[str, str]] = []
+    cuts, refused = list[dict[str, Any]](), list[dict[str, str]]()
     for paths in whole.groups(_folders(mixed)):
         about = set(paths)
         package, hints = whole.look(paths)
