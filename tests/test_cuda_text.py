@@ -81,6 +81,12 @@ def test_the_python_part_keeps_to_the_rules_of_wrappers(text: str, reason: str) 
         ("c10::impl::ExcludeDispatchKeyGuard g(k);", reasons.BEHIND, "ExcludeDispatchKeyGuard"),
         ("extern int __real_cudaLaunchKernel();", reasons.BEHIND, "__real_cudaLaunchKernel"),
         ("TORCH_LIBRARY(mine, m) {}", reasons.BEHIND, "TORCH_LIBRARY"),
+        ("#inc\\\nlude <cublas_v2.h>", reasons.ATEN, "cublas_v2.h"),
+        ("%:include <cublas_v2.h>", reasons.ATEN, "cublas_v2.h"),
+        ("%: undef __sync\\ \nthreads", reasons.BEHIND, "undef __syncthreads"),
+        ('auto url = "//"; kdata_begin(0, 0);', reasons.BEHIND, "kdata_begin"),
+        ("auto a = L'\"'; kdata_begin(0, 0); auto b = '\"';", reasons.BEHIND, "kdata_begin"),
+        ('auto a = R"(")"; kdata_begin(0, 0); auto b = R"(")";', reasons.BEHIND, "kdata_begin"),
     ],
 )
 def test_objections_to_the_cpp_name_what_they_object_to(text: str, reason: str, words: str) -> None:
@@ -89,7 +95,7 @@ def test_objections_to_the_cpp_name_what_they_object_to(text: str, reason: str, 
     assert objection is not None
     assert objection.reason == reason
     assert words in objection.detail
-    harmless = f"{kernel}// {text}\n/* {text} */\n"
+    harmless = kernel + "// " + text.replace("\n", " ") + f"\n/* {text} */\n"
     assert cuda_text.object_to_sources([harmless]) is None
 
 

@@ -21,7 +21,7 @@ KINDS = ("base", "odd", "one", "mixed", "uneven", "large")  # of variants: a tri
 ANSWERS = (reasons.WRONG, reasons.STATEFUL)  # what a race makes of an answer
 
 BARRIER = "__syncthreads"
-ASKED = re.compile(rf"(?m)^[ \t]*#[ \t]*(?:undef|if|ifdef|ifndef|elif)\b.*\b{BARRIER}\b")  # a text that looks for it
+ASKED = re.compile(rf"(?m)^[ \t]*#[ \t]*(?:undef|(?:el)?if(?:n?def)?)\b.*\b{BARRIER}\b")  # a text that looks for it
 OWN = re.compile(rf"#[ \t]*define\s+{BARRIER}\b")  # one that says itself what it is: no warps would wait
 TEXT = r"""
 #include <cuda_runtime.h>

@@ -22,8 +22,11 @@ LOADER = "load_inline"
 MODULE = "torch.utils.cpp_extension"
 IMPORTED = re.compile(r"^[ \t]*(?:import|from)[ \t]+triton\b|@[ \t]*triton\.", re.MULTILINE)
 CUDA = re.compile(r"\bload_inline\b|\bcpp_extension\b|__global__")
-COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+SPLICE = re.compile(r"\\[ \t\r\f\v]*\n")  # where a line goes on
+LEXED = re.compile(  # comments and, where what looks like them is none, strings, raw ones, and characters
+    r"(?P<comment>//[^\n]*|/\*.*?\*/)|(?<!\w)(?:u8|[uUL])?R\"(?P<end>[^\s()\\]{0,16})\(.*?\)(?P=end)\""
+    r"|\"(?:[^\"\\\n]|\\.)*\"|(?<!\w)(?:u8|[uUL])?'(?:[^'\\\n]|\\.)*'", re.DOTALL
+)  # fmt: skip
 ATTRIBUTE = re.compile(r"__(?:launch_bounds|cluster_dims|maxnreg|block_size|attribute)__\s*\((?:[^()]|\([^()]*\))*\)")
 KERNEL = re.compile(r"__global__[^;{()]*?\b(\w+)\s*\(")
 LIBRARIES = re.compile(
@@ -78,13 +81,13 @@ def object_to_text(text: str) -> Objection | None:
 
 def object_to_sources(sources: Sequence[str]) -> Objection | None:
     """The first reason not to compile C++ texts: libraries that do the work, the machine, torch's inner parts."""
-    plain = [COMMENT.sub(" ", text) for text in sources]
+    plain = [as_read(text) for text in sources]
     for text in plain:
         if found := LIBRARIES.search(text):
             return Objection(reasons.ATEN, f"includes {found[1]}")
         if found := MACHINE.search(text):
             return Objection(reasons.BEHIND, f"includes {found[1]}")
-        if found := BEHIND.search(STRING.sub('""', text)):
+        if found := BEHIND.search(LEXED.sub('""', text)):
             return Objection(reasons.BEHIND, f"C++: {found[1] or found[2]}"[:200])
         if found := delays.ASKED.search(text):
             return Objection(reasons.BEHIND, f"C++: {found[0].strip()}"[:200])
@@ -93,9 +96,18 @@ def object_to_sources(sources: Sequence[str]) -> Objection | None:
     return None
 
 
+def as_read(text: str) -> str:
+    """C++ as its compiler reads it: split lines are one, comments are blanks but not within strings, ``%:`` is ``#``.
+
+    Source: ISO C++20 [lex.phases], [lex.digraph].
+    """
+    joined = SPLICE.sub("", text)
+    return LEXED.sub(lambda found: " " if found["comment"] else found[0], joined).replace("%:", "#")
+
+
 def kernel_names(sources: Iterable[str]) -> set[str]:
     """The names of the ``__global__`` functions of C++ texts."""
-    plain = (ATTRIBUTE.sub(" ", COMMENT.sub(" ", text)) for text in sources)
+    plain = (ATTRIBUTE.sub(" ", as_read(text)) for text in sources)
     return {name for text in plain for name in KERNEL.findall(text)}
 
 
@@ -115,7 +127,7 @@ def integers_named(text: str) -> set[int]:
 def _parts(text: str) -> list[str]:
     """The C++ of a text, without its comments."""
     strings = [n.value for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-    return [COMMENT.sub(" ", s) for s in strings if CUDA.search(s)]
+    return [as_read(s) for s in strings if CUDA.search(s)]
 
 
 def _chooses_compiler(statement: ast.stmt) -> bool:
