@@ -71,6 +71,7 @@ def test_who_is_wrong_where_warps_wait_is_rejected_and_who_does_not_answer_is_no
         ("#define SYNC __syncthreads()", True),
         ("__syncwarp();", False),
         ("#define __syncthreads() __barrier_sync(0)\n__syncthreads();", False),
+        ("#define \\\n __syncthreads() __barrier_sync(0)\n__syncthreads();", False),
     ],
 )
 def test_no_warps_wait_at_barriers_that_a_text_makes_itself(text: str, bears: bool) -> None:

@@ -22,7 +22,7 @@ ANSWERS = (reasons.WRONG, reasons.STATEFUL)  # what a race makes of an answer
 
 BARRIER = "__syncthreads"
 ASKED = re.compile(rf"(?m)^[ \t]*#[ \t]*(?:undef|(?:el)?if(?:n?def)?)\b.*\b{BARRIER}\b")  # a text that looks for it
-OWN = re.compile(rf"#[ \t]*define\s+{BARRIER}\b")  # one that says itself what it is: no warps would wait
+OWN = re.compile(rf"define[\s\\]+{BARRIER}\b")  # one that says itself what it is: no warps would wait
 TEXT = r"""
 #include <cuda_runtime.h>
 static __device__ __forceinline__ void kdata_wait(unsigned line) {
