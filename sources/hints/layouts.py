@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 Shape = tuple[str, ...]  # of dimensions: a number, a name, an expression of names, or "..."
-BATCH, CHANNELS, TOKENS, SIDE, DEPTH = 4, 64, 64, 32, 8
+BATCH, TOKENS, SIDE, DEPTH = 4, 64, 32, 8
 _DIMENSION = r"[\w.]+(?: ?(?:[*+/-]|//) ?\w+)*|\*\w*|\.\.\."
 _LISTED = re.compile(rf"[(\[]#?\s*((?:{_DIMENSION})(?:\s*,\s*(?:{_DIMENSION}))+|\w+\s*,)\s*[)\]]")
 # A number for each sample, which is seldom written with a comma: ``size [batch_size]``.

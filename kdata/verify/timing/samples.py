@@ -33,9 +33,7 @@ SMALLEST_FLUSH = 256 << 20  # bytes
 MOST_CYCLES = 40_000_000  # of a shield: about 20 ms
 CYCLES = 2_000  # a microsecond at the highest clock of today's devices
 # Kept before any candidate is imported, so that patching does not change the clocks.
-_clock, _sync, _sleep, _Event, _quiet = (
-    time.perf_counter, torch.cuda.synchronize, torch.cuda._sleep, torch.cuda.Event, torch._C.DisableTorchFunction,
-)  # fmt: skip
+_clock, _sync, _sleep, _Event = time.perf_counter, torch.cuda.synchronize, torch.cuda._sleep, torch.cuda.Event
 _elapsed, _record, _zero, _no_grad = _Event.elapsed_time, _Event.record, torch.Tensor.zero_, torch.no_grad
 
 
