@@ -76,6 +76,22 @@ def test_what_the_interpreter_lacks_is_not_seen() -> None:
     assert breadth._of((cast("Any", SimpleNamespace(detail="x")), "raises")) == "raises: x"
 
 
+def test_trials_after_one_that_loses_its_device_are_run_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[int]] = []
+
+    def judged(wider: Any, numbers: range, run: Any) -> list[SimpleNamespace]:
+        asked.append([*numbers])
+        lost = numbers[0] <= 1  # the second one reaches astray, and with it all that comes after
+        said = {n: "CUDA error: an illegal memory access was encountered" if lost and n >= 1 else "" for n in numbers}
+        return [SimpleNamespace(number=n, trial=SimpleNamespace(detail=detail)) for n, detail in said.items()]
+
+    monkeypatch.setattr(breadth, "_judged", judged)
+    wider: Any = SimpleNamespace(trials=[{}] * 4)
+    found: Any = breadth._reports(wider, cast("Any", None))
+    assert asked == [[0, 1, 2, 3], [2, 3]]
+    assert [(j.number, bool(j.trial.detail)) for j in found] == [(0, False), (1, True), (2, False), (3, False)]
+
+
 @pytest.mark.parametrize(
     ("line", "waits"),
     [("while tl.load(x) == 0:\n        pass", True), ("tl.atomic_cas(x, 0, 1)", True),

@@ -61,6 +61,7 @@ SILENT = {**dict.fromkeys(set(GRADIENTS) - {"anew"}, (reasons.WRONG, reasons.STR
                           (reasons.WRONG, reasons.OUT_OF_BOUNDS))}  # fmt: skip
 UNSUPPORTED = "Unsupported data type"  # says Triton's interpreter of atomics of bfloat16, which GPUs have
 NO_ATOMICS = "not seen: the interpreter has no atomics of this type"
+LOST = re.compile(r"CUDA error|Triton Error \[CUDA\]")  # says who reached astray there, of all that comes after, too
 STRIDES = re.compile(r"\.\s*(stride|is_contiguous)\s*\(")
 OFFERS = re.compile(r"\b(backward|vjp|register_autograd|setup_context)\b")
 LEAVES_GIVEN = "its backward leaves the gradients and inputs that it is given as they are"
@@ -198,15 +199,20 @@ def tell_of_none(expected: Expected, found: Findings) -> None:
         found.check(CHECKS["gradient"], False, "it offers none: its answer is detached")
 
 
-def _reports(wider: Expected, run: Run) -> list[Judged]:
-    """Each trial's record and why it failed; one after another where one of them ends the candidate's process."""
-    numbers = range(len(wider.trials))
+def _reports(wider: Expected, run: Run, first: int = 0) -> list[Judged]:
+    """Each trial's record from the ``first`` on, and why it failed.
+
+    Where one ends the candidate's process each has one of its own; after one that loses it its device, the rest have.
+    """
+    numbers = range(first, len(wider.trials))
     try:
-        return _judged(wider, numbers, run)
+        reports = _judged(wider, numbers, run) if numbers else []
     except JobError as error:
-        if len(wider.trials) == 1:
-            return [Judged(failure(wider, 0, str(error)), reasons.CRASH)]
-    return [judged for n in numbers for judged in _alone(wider, n, run)]
+        if len(numbers) == 1:
+            return [Judged(failure(wider, first, str(error)), reasons.CRASH)]
+        return [judged for n in numbers for judged in _alone(wider, n, run)]
+    ended = next((n for n, judged in enumerate(reports, 1) if LOST.search(judged.trial.detail)), len(reports))
+    return reports[:ended] + (_reports(wider, run, first + ended) if ended < len(reports) else [])
 
 
 def _alone(wider: Expected, number: int, run: Run) -> list[Judged]:
