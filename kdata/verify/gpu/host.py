@@ -86,7 +86,7 @@ def health(payload: None, scratch: Path) -> dict[str, Any]:
 
 
 def serve(payload: dict[str, Any], scratch: Path) -> None:
-    """Serve the parent's questions: ``trials`` of the small variants, then any about the task's own sizes.
+    """Serve the parent's questions: ``trials`` of the small variants, then any about the task's own sizes, and others.
 
     ``payload``: mode, tf32, trials (as ``candidate.host.answer`` takes them).  An answer with ``failed`` is the last
     one.
@@ -102,6 +102,7 @@ def serve(payload: dict[str, Any], scratch: Path) -> None:
                     _give_memory_back()
                     peer.answer({})
                 case "own":
+                    work = None  # that of other sizes: two at once are not to be in memory
                     work = Full(question, payload["mode"], scratch)
                     peer.answer({})
                 case _:
