@@ -272,7 +272,7 @@ def test_what_ends_without_memory_is_begun_smaller(tmp_path: Path, monkeypatch: 
     lighter: list[bool] = []
 
     def broken(cut: dict[str, Any], *_: Any) -> dict[str, Any]:
-        lighter.append(cut.get("lighter", False))
+        lighter.append(bool(cut.get("lighter")))
         raise TypeError("'frame' object is not callable")
 
     def here(job: Any, *_: Any) -> dict[str, Any]:
