@@ -16,6 +16,7 @@ from sources import probe
 from sources.infer.constructor.constructions import NOTHING, Told
 from sources.infer.inputs import Tensor
 from sources.infer.running.check import TOO_LARGE, UnfitError, leaves
+from sources.infer.running.initial import LARGE as LARGE_WEIGHTS
 from sources.infer.running.initial import cheaply, quicken
 from sources.infer.running.progress import Budget, Progress, constructing
 from sources.infer.running.repeated import REPEATED
@@ -140,7 +141,9 @@ def test_initialisers_are_cheap_for_a_while() -> None:
     own = torch.nn.init.orthogonal_
     with cheaply():
         cheap = torch.nn.init.orthogonal_(torch.empty(8, 8))
+        large = torch.nn.init.normal_(torch.full((LARGE_WEIGHTS + 1,), torch.nan))
     assert not torch.allclose(cheap @ cheap.T, torch.eye(8), atol=1e-3)
+    assert bool(large.isfinite().all()), "a program goes the same ways whenever it runs"
     assert torch.nn.init.orthogonal_ is own
 
 

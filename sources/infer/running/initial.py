@@ -7,6 +7,7 @@ each other and leave the values that pass through them at their scale; which, do
 from __future__ import annotations
 
 import functools
+import sys
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,19 +22,22 @@ from sources.infer.running.repeated import FILLS, filled, repeat, repeats
 _waiting: list[tuple[weakref.ref[torch.Tensor], Callable[..., Any], tuple[Any, ...]]] = []
 
 DRAWN = 1 << 14  # different values; weights repeat them
-LARGE = 1 << 22  # elements of a tensor that is left as it is in memory
+LARGE = 1 << 22  # elements of a tensor that a search leaves as it is in memory
 WEIGHED = 1 << 16  # elements of one before which it is looked at how much memory is left
 HUGE = 1 << 24  # elements of a parameter that is filled when it is known to be kept
 
 
-def cheapen() -> None:
-    """Replace the random initialisers of ``torch.nn.init``, in a fork that ends soon."""
+def cheapen(most: int = LARGE) -> None:
+    """Replace the random initialisers of ``torch.nn.init``, in a fork that ends soon.
+
+    Tensors of more than ``most`` elements are left as they are in memory.
+    """
     generator = torch.Generator().manual_seed(0)
     drawn = torch.randn(DRAWN, generator=generator)
 
     def fill(tensor: Any = None, *_: Any, **named: Any) -> Any:
         tensor = named.get("tensor", tensor)
-        if isinstance(tensor, torch.Tensor) and tensor.is_floating_point() and tensor.numel() <= LARGE:
+        if isinstance(tensor, torch.Tensor) and tensor.is_floating_point() and tensor.numel() <= most:
             _weigh(tensor)
             with torch._C.DisableTorchFunction():  # it is not the module that asks for these
                 _tile(tensor.detach(), drawn)
@@ -47,9 +51,12 @@ def cheapen() -> None:
 
 @contextmanager
 def cheaply() -> Iterator[None]:
-    """While active, initialisers are as after ``cheapen``: for calls whose values nobody looks at."""
+    """While active, initialisers are as after ``cheapen``, for calls whose values nobody looks at.
+
+    But for the program itself, which is to go the same ways whenever it runs: no tensor is left as it is in memory.
+    """
     own = {name: fill for name, fill in vars(torch.nn.init).items() if name.endswith("_")}
-    cheapen()
+    cheapen(sys.maxsize)
     try:
         yield
     finally:
