@@ -12,6 +12,45 @@ from kdata.verify.findings import Findings
 from kdata.verify.judge import expect
 from kdata.verify.options import Options
 
+CLAMPED = """import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+class Model(nn.Module):
+    def __init__(self, most=700):
+        super().__init__()
+        self.most = most
+
+    def forward(self, x):
+        return x * torch.arange(x.shape[0]).clamp(max=self.most - 1)
+
+
+def get_inputs():
+    return [torch.randn(96)]
+
+
+def get_init_inputs():
+    return []
+
+
+@triton.jit
+def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n)
+    tl.store(out_ptr + i, x * tl.minimum(i, LAST), mask=i < n)
+
+
+class ModelNew(nn.Module):
+    def __init__(self, most=700):
+        super().__init__()
+
+    def forward(self, x):
+        out = torch.empty_like(x)
+        kernel[(triton.cdiv(x.numel(), 64),)](x, out, x.numel(), BLOCK=64)
+        return out
+"""
 FILE = Path(__file__).parent / "kernels" / "good_layer_norm.py"
 
 
@@ -34,3 +73,23 @@ def test_a_number_whose_larger_one_takes_too_long_is_left_alone() -> None:
     within.look(Candidate.make(task, text, "triton", "test"), expected, run, found)
     assert len(asked) >= 2
     assert [c.passed for c in found.checks if c.name == within.CHECK] == [True]
+
+
+def _brought_within_reach(last: str) -> int:
+    """How often a candidate is run that clamps there."""
+    text, runs = CLAMPED.replace("LAST", last), 0
+    task = Task.make(task_part(text), "Model", Origin("local", "tests", "", "clamped.py"))
+
+    def run(changed: str, chosen: object) -> Answer:
+        nonlocal runs
+        runs += 1
+        raise JobError("timeout", "not run here")
+
+    expected = expect(task.source, "Model", Options(targets=()))
+    within.look(Candidate.make(task, text, "triton", "test"), expected, run, Findings())
+    return runs
+
+
+def test_a_number_that_the_reference_itself_comes_to_is_left_alone() -> None:
+    assert _brought_within_reach("699") == 0
+    assert _brought_within_reach("698") > 0
