@@ -21,6 +21,7 @@ from kdata.verify.cuda import text as cuda_text
 from kdata.verify.findings import Findings, RejectedError
 from kdata.verify.gpu import grown
 from kdata.verify.gpu.full import UnmeasuredError
+from kdata.verify.options import Options
 from kdata.verify.trial import Expected
 
 TRIALS = [{"variant": 0}, {"variant": 0}, {"variant": 1}, {"variant": 2}]
@@ -153,3 +154,29 @@ def test_who_refuses_larger_sizes_is_told_from_who_is_wrong_there() -> None:
     with pytest.raises(RejectedError) as caught:
         doubled(RejectedError(reasons.RAISES, "CUDA error: an illegal memory access was encountered"))
     assert caught.value.reason == reasons.RAISES
+
+
+def test_what_a_text_compiles_is_gathered_once_and_the_part_of_the_host_is_handed_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    call = cuda_calls.read("a", "", "__global__ void k() { __syncthreads(); }")
+    gathered: list[Candidate] = []
+    hosts: list[bytes | None] = []
+
+    def gather(candidate: Candidate, *_: Any) -> list[cuda_calls.Call]:
+        gathered.append(candidate)
+        return [call]
+
+    def build(_: cuda_calls.Call, arch: str, host: bytes | None = None) -> tuple[dict[str, Any], dict[str, bytes]]:
+        hosts.append(host)
+        return {"symbols": [], "builds": []}, {cuda_build.LIBRARY: b"library", cuda_build.HOST_OBJECT: b"host"}
+
+    monkeypatch.setattr(cuda, "_gather", gather)
+    monkeypatch.setattr(cuda, "_build", build)
+    monkeypatch.setattr(cuda, "_arch", lambda _: "90")
+    monkeypatch.setattr(cuda, "compilers", lambda: ())
+    candidate = Candidate.make(TASK, "import torch  # of this test", "cuda", "test")
+    cuda.compiled(candidate, Options(device="cuda", delayed=True))
+    cuda.compiled(candidate, Options(device="cuda"))
+    assert len(gathered) == 1
+    assert hosts == [None, b"host"]

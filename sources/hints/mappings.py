@@ -59,7 +59,7 @@ def _compared(call: ast.Call) -> Iterator[str]:
 
 
 def _name(node: ast.expr) -> str:
-    """The last part of what is gone through is called, in whatever order: ``sorted(shapes.items())``; "" for others."""
+    """What is gone through, by its last name, in whatever order: ``sorted(shapes.items())``; "" for others."""
     while isinstance(node, ast.Call):
         inner = node.func.value if isinstance(node.func, ast.Attribute) else node.args[0] if node.args else None
         if inner is None:

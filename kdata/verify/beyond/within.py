@@ -40,7 +40,7 @@ def look(candidate: Candidate, expected: Expected, run: Run, found: Findings) ->
         RejectedError: it answers wrongly beyond a number that no trial has exceeded.
     """
     chosen = [n for n in (_first(expected, kind) for kind in KINDS) if n is not None]
-    # Sizes beyond what it asks about are tried by themselves; of a clamp that is the number behind its end.
+    # What a reference asks about is its own; of a clamp that is told as the number behind its end.
     reached = _said(candidate) | {abs(n) - less for n in expected.asked for less in (0, 1)}
     reached |= {n for number in chosen for n in _extents(expected, number)}
     numbers = Numbers(candidate.source, reached, candidate.task.entry_point)

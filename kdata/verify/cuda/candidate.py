@@ -55,6 +55,7 @@ class Program:
     source: str  # its Python
     libraries: tuple[tuple[str, bytes], ...]  # by the key of the call that asked for each
     hosts: dict[str, bytes]  # by the same key: what its host code alone was compiled to
+    calls: tuple[cuda_calls.Call, ...]  # what its Python asks for
     builds: tuple[Build, ...]
     kernels: cuda_symbols.Kernels
     compilers: tuple[str, ...]  # with versions
@@ -180,11 +181,12 @@ def follow(full: Full, found: Findings) -> None:
 
 def _compile(candidate: Candidate, options: Options, lenient: bool) -> Program:
     python = python_part(candidate.source)
-    calls = _gather(candidate, python, options)
+    plain = compiled(candidate, replace(options, delayed=False), lenient) if options.delayed else None
+    calls = plain.calls if plain else _gather(candidate, python, options)
     if not lenient and (objection := object_to_sources([text for call in calls for text in call.sources])):
         raise RejectedError(objection.reason, objection.detail)
     arch = _arch(calls)
-    hosts = compiled(candidate, replace(options, delayed=False), lenient).hosts if options.delayed else {}
+    hosts = plain.hosts if plain else {}
     with ThreadPoolExecutor(len(calls)) as threads:
         made = list(threads.map(lambda call: _build(call, arch, hosts.get(call.key)), calls))
     symbols = [symbol for answer, _ in made for symbol in answer["symbols"]]
@@ -196,10 +198,10 @@ def _compile(candidate: Candidate, options: Options, lenient: bool) -> Program:
     libraries = tuple((call.key, files[cuda_build.LIBRARY]) for call, (_, files) in zip(calls, made, strict=True))
     hosts = {call.key: files[cuda_build.HOST_OBJECT] for call, (_, files) in zip(calls, made, strict=True)}
     calls_torch = tuple(cuda_symbols.computes(symbols))
-    return Program(python, libraries, hosts, builds, kernels, compilers(), calls_torch)
+    return Program(python, libraries, hosts, tuple(calls), builds, kernels, compilers(), calls_torch)
 
 
-def _gather(candidate: Candidate, python: str, options: Options) -> list[cuda_calls.Call]:
+def _gather(candidate: Candidate, python: str, options: Options) -> Sequence[cuda_calls.Call]:
     """What the text has compiled."""
     payload = {"source": candidate.task.source, "entry_point": candidate.task.entry_point}
     try:
