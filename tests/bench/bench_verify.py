@@ -52,10 +52,11 @@ def main(arguments: Sequence[str]) -> None:
     if device == "cpu":
         rate(f"screen, compiled for {', '.join(TARGETS)}", KERNELS, Options(targets=TARGETS, seed=1), 1)
         print("KernelBench's evaluator: not measured, it needs a GPU")
-    elif not folder:
+    elif not Path(folder, "src", "kernelbench", "eval.py").exists():
         print("KernelBench's evaluator: not measured, name its checkout")
+    elif not (peer := upstream(Path(folder))):
+        print("KernelBench's evaluator: not measured, it judged none")
     else:
-        peer = upstream(Path(folder))
         print(f"ratios: screen {screen / peer:.1f} (target 10), trust {trust / peer:.1f} (target 2)", flush=True)
         rate("trust, timed", SAMPLE[:TIMED], Options(targets=(), device=device, level="trust"), threads)
 
@@ -94,18 +95,21 @@ def isolation() -> tuple[float, float]:
 def upstream(folder: Path) -> float:
     """Verdicts a minute of KernelBench's evaluator: 5 draws, 100 timed calls, as its script runs it.
 
-    Each candidate in a process of its own, and given up after as long, as its batch evaluation has it.
+    Each candidate in a process of its own, and given up after as long, as its batch evaluation has it; one that it
+    could not judge counts as neither a verdict nor a second.  Zero: it judged none.
     """
-    taken = [judged_upstream(folder, file) for file in SAMPLE]
-    ended = [seconds for seconds in taken if seconds < PATIENCE]
-    each = 60 * len(SAMPLE) / sum(taken)
-    print(f"KernelBench's evaluator: {each:.1f} verdicts a minute, {len(SAMPLE) - len(ended)} of {len(SAMPLE)} given up "
+    told = [seconds for file in SAMPLE if (seconds := judged_upstream(folder, file)) is not None]
+    ended = [seconds for seconds in told if seconds < PATIENCE]
+    if not ended:
+        return 0.0
+    each = 60 * len(told) / sum(told)
+    print(f"KernelBench's evaluator: {each:.1f} verdicts a minute, {len(told) - len(ended)} of {len(told)} given up "
           f"after {PATIENCE} s; {60 * len(ended) / sum(ended):.1f} a minute of the others", flush=True)  # fmt: skip
     return each
 
 
-def judged_upstream(folder: Path, file: Path) -> float:
-    """Seconds until KernelBench's evaluator told of one file, PATIENCE where it never did."""
+def judged_upstream(folder: Path, file: Path) -> float | None:
+    """Seconds until KernelBench's evaluator told of one file, PATIENCE where it never did; None where it failed."""
     started = time.perf_counter()
     try:
         ran = subprocess.run([sys.executable, str(PEER), str(folder), str(file)], check=False, capture_output=True,
@@ -116,6 +120,7 @@ def judged_upstream(folder: Path, file: Path) -> float:
     if ran.returncode:
         said = ran.stderr.strip().rpartition("\n")[2]
         print(f"KernelBench's evaluator: {file.name} failed: {said}", flush=True)
+        return None
     return time.perf_counter() - started
 
 
