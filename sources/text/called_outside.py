@@ -30,7 +30,7 @@ def with_built_parts(text: str, tree: ast.Module) -> str:
             continue
         end = edits.text.end(init.body[-1])
         edits.replace(end, end, f"\n{' ' * init.body[-1].col_offset}self.{builds[0].name}()")
-    return edits.whole() if edits.changes else text
+    return edits.whole()
 
 
 def _makes(method: ast.FunctionDef) -> bool:
@@ -61,7 +61,7 @@ def with_named_inputs(text: str, tree: ast.Module) -> str:
         edits.replace(start, start, "".join(f"{name}, " for name in names))
         for node in taken:
             edits.replace(edits.text.start(node), edits.text.end(node), _key(node, rest.arg))
-    return edits.whole() if edits.changes else text
+    return edits.whole()
 
 
 def _key(node: ast.Subscript, name: str) -> str:

@@ -86,7 +86,7 @@ def with_positional_inputs(text: str, tree: ast.Module) -> str:
             optional = optional or default is not None
             if optional and default is None:
                 edits.replace(edits.text.end(argument), edits.text.end(argument), " = None")
-    return edits.whole() if edits.changes else text
+    return edits.whole()
 
 
 def with_counted_inputs(text: str, tree: ast.Module) -> str:
@@ -108,7 +108,7 @@ def with_counted_inputs(text: str, tree: ast.Module) -> str:
         said, start = ", ".join(names), edits.text.start(first)
         edits.replace(edits.text.start(star) - 1, edits.text.end(star), said)
         edits.replace(start, start, f"{star.arg} = ({said})\n{first.col_offset * ' '}")
-    return edits.whole() if edits.changes else text
+    return edits.whole()
 
 
 def _named(branch: ast.If, given: str) -> list[str]:
@@ -163,7 +163,7 @@ def without_importing(text: str, tree: ast.Module) -> str:
             found |= new
     for call in found.values():
         edits.replace(edits.text.start(call), edits.text.end(call), NAMED)
-    return edits.whole() if edits.changes else text
+    return edits.whole()
 
 
 def _followed(function: ast.FunctionDef) -> Iterator[ast.Slice]:

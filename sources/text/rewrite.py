@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 from sources.text.scope import nodes
 
+BLOCKS = ("body", "orelse", "finalbody")  # fields of nodes that hold statements
+
 
 class RewriteError(ValueError):
     """The text at a node's position is not what the node says (nodes inside f-strings have no true positions)."""
@@ -87,7 +89,16 @@ class Edits:
 
     def whole(self) -> str:
         """The edited text."""
-        return self._apply(0, len(self.text.data))
+        return self._apply(0, len(self.text.data) + 1)  # what is put behind the last byte, too
+
+    def parsed(self) -> str:
+        """The edited text, or the text as it was: for rules that may meet a layout that they do not foresee."""
+        changed = self.whole()
+        try:
+            ast.parse(changed)
+        except SyntaxError:
+            return self.text.data.decode("utf-8", "surrogatepass")
+        return changed
 
     def _apply(self, start: int, end: int) -> str:
         out, at = [], start
@@ -125,7 +136,7 @@ def remove_statements(
     One whose statements are ``refused``, by id, becomes an error: the task is not to enter it.
     """
     for node in nodes(root):
-        for block in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")):
+        for block in (getattr(node, name, None) for name in BLOCKS):
             if not isinstance(block, list):
                 continue
             out = [s for s in block if isinstance(s, ast.stmt) and unwanted(s)]
