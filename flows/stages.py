@@ -18,6 +18,7 @@ from kdata.align import step as align
 from kdata.record import Dropped, Pair, SourceFile, digest
 from kdata.sandbox import isolation, pool
 from kdata.shards import Manifest, Store
+from kdata.statistics import PIPELINE
 from kdata.step import Step
 from kdata.verbs import run
 from kdata.verify import step as verify
@@ -25,9 +26,7 @@ from kdata.verify.compiling import targets
 from sources import collect as collecting
 from sources import repositories
 
-COLLECT, CUT, MINE, ALIGN, VERIFY, FILTER, LEAKAGE, DEDUP, DIVERSITY = STAGES = (
-    "collect", "cut", "mine", "align", "verify", "filter", "leakage", "dedup", "diversity",
-)  # fmt: skip
+COLLECT, CUT, MINE, ALIGN, VERIFY, FILTER, LEAKAGE, DEDUP, DIVERSITY = PIPELINE
 CHAIN = (MINE, ALIGN, VERIFY, FILTER)  # what each part of a source goes through by itself
 BENCHMARK = "benchmark"  # reads the problems that leakage compares with
 PROBLEMS = 20  # benchmark problems of one shard
