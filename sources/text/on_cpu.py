@@ -102,7 +102,7 @@ def _respelled(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
             case ast.Name(id="__file__", ctx=ast.Load()):
                 yield node, "'task.py'"
             case ast.Call(func=ast.Attribute() as function):
-                if said := _NOWHERE.get(ast.unparse(function)):
+                if said := _NOWHERE.get(ast.unparse(function), ""):
                     yield node, said
                 elif convolves_images(node):
                     yield function, f"{ast.unparse(function.value)}.Conv2d"
