@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -99,12 +98,7 @@ def collect(options: BuildOptions, spec: str) -> Manifest:
     if finished := place.manifest(name):
         return finished
     revisions = sorted({f"{f.origin.repository} {f.origin.revision}" for f in files})
-    manifest = Manifest(
-        name, COLLECT, SourceFile.__name__, len(files), len(dropped), dict(Counter(d.reason for d in dropped)), [],
-        {"source": spec, "revisions": revisions}, round(time.monotonic() - started, 3),
-    )  # fmt: skip
-    place.write(SourceFile, files, dropped, manifest)
-    return manifest
+    return place.make(name, COLLECT, SourceFile, files, dropped, {"source": spec, "revisions": revisions}, started)
 
 
 def chunks(options: BuildOptions) -> list[list[SourceFile]]:
