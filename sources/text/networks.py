@@ -10,8 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from kdata.task import is_future
-from sources.text.rewrite import Edits, Text
+from sources.text.rewrite import Edits, Text, first_import
 from sources.text.scope import nodes
 
 MODULE, TABLE = "torchvision_models", "torchvision_networks"
@@ -33,7 +32,7 @@ def with_networks(text: str, tree: ast.Module) -> str:
             edits.replace(edits.text.start(node), edits.text.end(node), f"{TABLE}[{ast.unparse(name)}]")
         elif isinstance(node, ast.Call) and (known := _of_hub(node)):
             edits.replace(edits.text.start(node), edits.text.end(node), f"{TABLE}[{known!r}]()")
-    first = next((n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom) and not is_future(n)), None)
+    first = first_import(tree)
     if not edits.changes or first is None:
         return text
     start = edits.text.start(first)

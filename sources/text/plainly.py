@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from sources.text.rewrite import Edits, Text
+from sources.text.rewrite import Edits, Text, first_import
 from sources.text.scope import is_literal, nodes, walk
 
 _COMPILE = frozenset(["torch.compile", "torch.jit.script", "jit.script"])
@@ -47,8 +47,7 @@ def with_held(text: str, tree: ast.Module) -> str:
     if HELD not in text:
         return text
     found = [h for n in nodes(tree) for h in _holders(n) if ast.unparse(h) == HELD]
-    imports = (s for s in tree.body if isinstance(s, ast.Import | ast.ImportFrom))
-    first = next((s for s in imports if getattr(s, "module", "") != "__future__"), None)
+    first = first_import(tree)
     if not found or first is None:
         return text
     edits = Edits(Text.of(text))

@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 
+from kdata.task import is_future
 from sources.text.scope import nodes
 
 BLOCKS = ("body", "orelse", "finalbody")  # fields of nodes that hold statements
@@ -108,6 +109,11 @@ class Edits:
             out += [self.text.data[at:first], new]
             at = min(last, end)  # removing the last statement of a block takes the line's end with it
         return b"".join([*out, self.text.data[at:end]]).decode("utf-8", "surrogatepass")
+
+
+def first_import(tree: ast.Module) -> ast.Import | ast.ImportFrom | None:
+    """The first import of a file, before which another may stand."""
+    return next((s for s in tree.body if isinstance(s, ast.Import | ast.ImportFrom) and not is_future(s)), None)
 
 
 def extent(text: Text, statement: ast.stmt) -> tuple[int, int]:
