@@ -17,13 +17,13 @@ from filters import leakage
 from filters.licence import UNLICENSED
 from flows.build_options import BuildOptions
 from flows.kernelbook import UNCHECKED, Build, Failure
-from flows.stages import COLLECT, STAGES, problems, store
+from flows.stages import COLLECT, problems, store
 from kdata import storage
 from kdata.publish import push, read_dataset, write_dataset
 from kdata.record import Dropped, Pair
 from kdata.report import write_report
 from kdata.shards import Manifest, Store
-from kdata.statistics import funnel
+from kdata.statistics import PIPELINE, funnel
 
 RUN = "shards/run.json"  # the shards of the last run, in order
 OPTIONS = "options.json"
@@ -136,7 +136,7 @@ def _dropped(place: Store, made: Sequence[Manifest]) -> list[Dropped]:
 
 
 def _by_stage(made: Sequence[Manifest]) -> dict[str, list[Manifest]]:
-    return {stage: [m for m in made if m.stage == stage] for stage in STAGES}
+    return {stage: [m for m in made if m.stage == stage] for stage in PIPELINE}
 
 
 def _table(made: Sequence[Manifest], failures: Sequence[Failure]) -> list[dict[str, Any]]:

@@ -9,9 +9,10 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 from flows.build_options import BuildOptions
-from flows.stages import BENCHMARK, CHAIN, COLLECT, CUT, MINE, STAGES, Job, check, chunks, whole_of
+from flows.stages import BENCHMARK, CHAIN, COLLECT, CUT, MINE, Job, check, chunks, whole_of
 from kdata.progress import Progress, Watcher
 from kdata.shards import Manifest
+from kdata.statistics import PIPELINE
 
 POLL_SECONDS = 1.0
 UNCHECKED = "not compared with benchmark problems: no folder of them is given (--problems)"
@@ -49,7 +50,7 @@ class Build:
     watcher: Watcher
     manifests: dict[Job, Manifest] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
-    progress: Progress = field(default_factory=lambda: Progress((BENCHMARK, *STAGES)))
+    progress: Progress = field(default_factory=lambda: Progress((BENCHMARK, *PIPELINE)))
     _finished: queue.SimpleQueue[tuple[Job, str, Future]] = field(default_factory=queue.SimpleQueue)
     _running: int = 0
 
@@ -101,7 +102,7 @@ class Build:
 
     def _in_order(self) -> Iterator[tuple[Job, Manifest]]:
         sources = {source: i for i, source in enumerate(self.options.sources)}
-        key = lambda item: (STAGES.index(item[0].stage), sources.get(item[0].source, 0), item[0].part)  # noqa: E731
+        key = lambda item: (PIPELINE.index(item[0].stage), sources.get(item[0].source, 0), item[0].part)  # noqa: E731
         return iter(sorted(self.manifests.items(), key=key))
 
     def _submit(self, job: Job) -> None:
@@ -128,7 +129,7 @@ class Build:
         self.watcher.update(self.progress)
 
     def _finish(self, job: Job, name: str, manifest: Manifest) -> None:
-        if job.stage in STAGES:
+        if job.stage in PIPELINE:
             self.manifests[job] = manifest
         self.progress.finish(job.stage, manifest.kept, manifest.dropped, manifest.seconds)
         self.watcher.log(f"{name}: {manifest.kept} kept, {manifest.dropped} dropped")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +17,7 @@ from kdata.align import step as align
 from kdata.record import Dropped, Pair, SourceFile, digest
 from kdata.sandbox import isolation, pool
 from kdata.shards import Manifest, Store
+from kdata.statistics import PIPELINE
 from kdata.step import Step
 from kdata.verbs import run
 from kdata.verify import step as verify
@@ -25,9 +25,7 @@ from kdata.verify.compiling import targets
 from sources import collect as collecting
 from sources import repositories
 
-COLLECT, CUT, MINE, ALIGN, VERIFY, FILTER, LEAKAGE, DEDUP, DIVERSITY = STAGES = (
-    "collect", "cut", "mine", "align", "verify", "filter", "leakage", "dedup", "diversity",
-)  # fmt: skip
+COLLECT, CUT, MINE, ALIGN, VERIFY, FILTER, LEAKAGE, DEDUP, DIVERSITY = PIPELINE
 CHAIN = (MINE, ALIGN, VERIFY, FILTER)  # what each part of a source goes through by itself
 BENCHMARK = "benchmark"  # reads the problems that leakage compares with
 PROBLEMS = 20  # benchmark problems of one shard
@@ -100,12 +98,7 @@ def collect(options: BuildOptions, spec: str) -> Manifest:
     if finished := place.manifest(name):
         return finished
     revisions = sorted({f"{f.origin.repository} {f.origin.revision}" for f in files})
-    manifest = Manifest(
-        name, COLLECT, SourceFile.__name__, len(files), len(dropped), dict(Counter(d.reason for d in dropped)), [],
-        {"source": spec, "revisions": revisions}, round(time.monotonic() - started, 3),
-    )  # fmt: skip
-    place.write(SourceFile, files, dropped, manifest)
-    return manifest
+    return place.make(name, COLLECT, SourceFile, files, dropped, {"source": spec, "revisions": revisions}, started)
 
 
 def chunks(options: BuildOptions) -> list[list[SourceFile]]:

@@ -13,17 +13,15 @@ from collections.abc import Iterator
 GPU = re.compile(r"cuda(:.*)?")
 
 
-def on_host(text: str, name: str) -> ast.Module | str:
+def on_host(text: str) -> ast.Module | str:
     """The text, or where it names a GPU its tree with the host in that place.
-
-    ``name``: of the file, for errors.
 
     Raises:
         SyntaxError: it is not Python.
     """
     if "cuda" not in text:
         return text
-    tree = ast.parse(text, name)
+    tree = ast.parse(text, "<task>")
     return ast.fix_missing_locations(_Placing(tree).visit(tree))  # type: ignore[return-value]
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Sequence
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, TypeVar, cast
 
@@ -46,6 +48,18 @@ class Store:
 
     def _open(self, name: str) -> tuple[fsspec.AbstractFileSystem, str]:
         return cast("tuple[fsspec.AbstractFileSystem, str]", fsspec.core.url_to_fs(posixpath.join(self.root, name)))
+
+    def make(
+        self, name: str, stage: str, kind: type[Record], kept: Sequence[Record], dropped: Sequence[Dropped],
+        parameters: Mapping[str, Any], started: float, inputs: Sequence[str] = (),
+    ) -> Manifest:  # fmt: skip
+        """Write a shard of what a stage made since ``started``, a monotonic time, and return its manifest."""
+        manifest = Manifest(
+            name, stage, kind.__name__, len(kept), len(dropped), dict(Counter(d.reason for d in dropped)),
+            list(inputs), dict(parameters), round(time.monotonic() - started, 3),
+        )  # fmt: skip
+        self.write(kind, kept, dropped, manifest)
+        return manifest
 
     def write(self, kind: type[Record], kept: Sequence[Record], dropped: Sequence[Dropped], manifest: Manifest) -> None:
         """Write a shard; its manifest last."""

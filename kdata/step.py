@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -72,13 +71,7 @@ class Step(Generic[In, Out]):
                 kept.append(outcome)
             if settled:
                 settled(not isinstance(outcome, Dropped))
-        reasons = dict(Counter(d.reason for d in dropped))
-        manifest = Manifest(
-            name, self.name, self.makes.__name__, len(kept), len(dropped), reasons, list(inputs),
-            dict(self.parameters), round(time.monotonic() - started, 3),
-        )  # fmt: skip
-        store.write(self.makes, kept, dropped, manifest)
-        return manifest
+        return store.make(name, self.name, self.makes, kept, dropped, self.parameters, started, inputs)
 
 
 def _inputs(records: Sequence[Any]) -> list[str]:

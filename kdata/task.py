@@ -169,14 +169,14 @@ def _cuts(source: str) -> tuple[int, ...]:
         alike = not any(said & {*range(s.lineno, (s.end_lineno or s.lineno) + 1)} for s in (one, other))
         if not alike and (one.end_lineno or 0) < first and not _is_text(other):
             cuts.append(starts[first - 1])
-    return tuple(cuts) if not any(map(_is_future, tree.body)) else ()
+    return tuple(cuts) if not any(map(is_future, tree.body)) else ()
 
 
 def _is_text(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
-def _is_future(statement: ast.stmt) -> bool:
+def is_future(statement: ast.stmt) -> bool:
     """Whether it decides how all the text is compiled."""
     return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
 
@@ -208,7 +208,7 @@ def execute(
     if isinstance(source, str) and values is not None:
         codes = _resized(source, values)
     else:
-        text = on_host(source, "<task>") if isinstance(source, str) else source
+        text = on_host(source) if isinstance(source, str) else source
         codes = [compile(text, "<task>", "exec", dont_inherit=True)]
     for code in codes:
         exec(code, namespace)  # noqa: S102 - the purpose of this function
@@ -229,7 +229,7 @@ def _resized(source: str, values: Mapping[str, int]) -> list[CodeType]:
 @lru_cache(maxsize=128)
 def _compiled(piece: str, before: int) -> CodeType:
     """A piece of a text's code, so many lines from the text's beginning."""
-    code: CodeType = compile(on_host("\n" * before + piece, "<task>"), "<task>", "exec", dont_inherit=True)
+    code: CodeType = compile(on_host("\n" * before + piece), "<task>", "exec", dont_inherit=True)
     return code
 
 

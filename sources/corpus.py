@@ -102,12 +102,7 @@ def make(store: Store, name: str) -> Manifest:
         "languages": dict(sorted(Counter(r.language for r in rows).items())),
         "licenses": dict(sorted(Counter(x for r in rows for x in r.origin.licenses).items())),
     }
-    manifest = Manifest(
-        shard, STAGE, CorpusFile.__name__, len(rows), len(left), dict(Counter(d.reason for d in left)), [], parameters,
-        round(time.monotonic() - started, 3),
-    )  # fmt: skip
-    store.write(CorpusFile, rows, left, manifest)
-    return manifest
+    return store.make(shard, STAGE, CorpusFile, rows, left, parameters, started)
 
 
 def _hpc_instruct(name: str) -> Iterator[CorpusFile | Dropped]:

@@ -48,24 +48,32 @@ def explain(files: Sequence[SourceFile], symbol: str, inline: bool = False) -> I
         for refused in package["refused"]:
             yield f"{refused['path']}:{symbol}: not cut: {refused['reason']} ({refused['detail']})"
         for cut in package["cuts"]:
-            told = cut["told"]
-            yield f"{cut['path']}:{symbol}: cut to {cut['source'].count(chr(10))} lines"
-            yield f"  stand-ins for: {', '.join(cut['lacks']) or 'nothing'}"
-            yield f"  with parts of: {', '.join(sorted({p for p, _ in cut['inlined']})) or 'no other package'}"
-            yield f"  calls found: {len(told['sites'])}; users: {', '.join(u['name'] for u in told['users']) or 'none'}"
+            yield from _of_cut(cut)
             work = {"cuts": [cut | {"header": []}], "operators": mine.LARGE, "enough": 1}
             outcome = worker.call("sources.probe:attempt", work, mine.ATTEMPT_LIMITS).value[0]
             if outcome["reason"] in WANTING:
                 every = mine.cut_package(worker, payload | {"only": None}, fetched, mine.Meter())["cuts"]
                 outcome = _beside(worker, files, cut, every)
-            if outcome["reason"]:
-                yield f"  lost: {outcome['reason']}: {outcome['detail']}"
-            else:
-                yield f"  a task, deterministic in mode {outcome['detail']}; inputs:"
-                for i in outcome["inputs"]:
-                    yield f"    {i.get('name', 'x')}: {i['dtype']}{i['shape']} in [{i['low']}, {i['high']}]"
-                if teacher := outcome.get("taught"):
-                    yield f"  arguments and inputs: learnt from {teacher}, a task too"
+            yield from _of_outcome(outcome)
+
+
+def _of_cut(cut: dict[str, Any]) -> Iterator[str]:
+    told = cut["told"]
+    yield f"{cut['path']}:{cut['symbol']}: cut to {cut['source'].count(chr(10))} lines"
+    yield f"  stand-ins for: {', '.join(cut['lacks']) or 'nothing'}"
+    yield f"  with parts of: {', '.join(sorted({p for p, _ in cut['inlined']})) or 'no other package'}"
+    yield f"  calls found: {len(told['sites'])}; users: {', '.join(u['name'] for u in told['users']) or 'none'}"
+
+
+def _of_outcome(outcome: dict[str, Any]) -> Iterator[str]:
+    if outcome["reason"]:
+        yield f"  lost: {outcome['reason']}: {outcome['detail']}"
+        return
+    yield f"  a task, deterministic in mode {outcome['detail']}; inputs:"
+    for i in outcome["inputs"]:
+        yield f"    {i.get('name', 'x')}: {i['dtype']}{i['shape']} in [{i['low']}, {i['high']}]"
+    if teacher := outcome.get("taught"):
+        yield f"  arguments and inputs: learnt from {teacher}, a task too"
 
 
 def _beside(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -19,6 +17,7 @@ from sources.text.registries import Registries
 from sources.text.roots import Roots
 from sources.text.symbols import Package
 from sources.text.targets import Here
+from tests.wheels import wheel
 
 NETS = {
     "timm/__init__.py": "from .models import create_model\n",
@@ -59,14 +58,6 @@ VISION = {
         "    return net\n"
     ),
 }  # fmt: skip
-
-
-def wheel(files: dict[str, str]) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for path, text in files.items():
-            archive.writestr(path, text)
-    return out.getvalue()
 
 
 def run(text: str, files: dict[str, str], module: str, tmp_path: Path) -> tuple[str, torch.Tensor]:

@@ -21,11 +21,12 @@ from flows.build_options import BuildOptions
 from flows.finish import BuildError, Outcome, finish
 from flows.kernelbook import UNCHECKED, Build, label
 from flows.runners import retrying
-from flows.stages import ALIGN, CHAIN, COLLECT, CUT, DIVERSITY, LEAKAGE, MINE, STAGES, VERIFY, Job, store
+from flows.stages import ALIGN, CHAIN, COLLECT, CUT, DIVERSITY, LEAKAGE, MINE, VERIFY, Job, store
 from kdata.progress import Progress
 from kdata.record import Candidate, Dropped, Origin, Pair, Receipt, SourceFile, Task, digest
 from kdata.server import private_server
 from kdata.shards import Manifest
+from kdata.statistics import PIPELINE
 from kdata.step import Step
 from sources.collect import SourceError
 
@@ -73,7 +74,7 @@ def tiny(stage: str, part: int) -> Step[Any, Any]:
             else:
                 yield record
 
-    takes = KINDS.get(STAGES[STAGES.index(stage) - 1], Pair)
+    takes = KINDS.get(PIPELINE[PIPELINE.index(stage) - 1], Pair)
     return Step(stage, "1", takes, KINDS.get(stage, Pair), function, {"part": part})
 
 
@@ -118,7 +119,7 @@ def test_every_shard_is_made_and_counted(tmp_path: Path) -> None:
     assert len(rows) == published.kept == sum(m.kept for m in build.made() if m.stage == "filter")
     assert "mine a 1/3: 3 kept, 0 dropped" in watcher.messages
     outcome = finish(build, published)
-    assert [row["stage"] for row in outcome.funnel] == [s for s in STAGES if s != LEAKAGE]
+    assert [row["stage"] for row in outcome.funnel] == [s for s in PIPELINE if s != LEAKAGE]
     assert UNCHECKED in watcher.messages
     assert UNCHECKED in outcome.line()
     assert json.loads((tmp_path / "options.json").read_text()) == build.options.model_dump()

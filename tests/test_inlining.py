@@ -27,6 +27,7 @@ from sources.text.roots import Roots
 from sources.text.symbols import Package
 from sources.text.targets import Here, Missing
 from tests import factories
+from tests.wheels import wheel
 
 HEAD = "import torch\nimport torch.nn as nn\n"
 NET = HEAD + "from gates.soft import Gate\n\n\nclass Net(nn.Module):\n    def __init__(self, dim=8):\n        super().__init__()\n" \
@@ -205,27 +206,19 @@ def test_huge_and_hostile_archives_provide_nothing(shop: Shop, monkeypatch: pyte
     shop.wheel("gates", "1.2", {**GATES, "gates/data.bin": bytes(range(256)) * 64, "gates/more.bin": b"".join(
         (i * i % 65521).to_bytes(2, "big") for i in range(9000))})  # fmt: skip
     assert definition(shop.cut({"net.py": NET})["Net"]).lacks
-    bombs = Roots([("gates-1.0-py3-none-any.whl", bomb({"gates/soft.py": b"#" * (MAX_FILE + 1), "gates/__init__.py": b""}), "gates"),
+    bombs = Roots([("gates-1.0-py3-none-any.whl", wheel({"gates/soft.py": b"#" * (MAX_FILE + 1), "gates/__init__.py": b""}), "gates"),
                    ("a-1.0-py3-none-any.whl", b"PK no archive", "a"), ("no name", b"", "b"),
-                   ("c-1.0-py3-none-any.whl", bomb({"../c/__init__.py": b"x = 1", "/c/d.py": b""}), "c")])  # fmt: skip
+                   ("c-1.0-py3-none-any.whl", wheel({"../c/__init__.py": b"x = 1", "/c/d.py": b""}), "c")])  # fmt: skip
     assert bombs.bases == ["_roots/gates==1.0"]
     assert bombs["_roots/gates==1.0/gates/soft.py"] == ""
     package = Package({"net.py": NET}, roots=bombs)
     assert package.lookup("net.py", "Gate") == Missing("gates.soft.Gate", "gates")
 
 
-def bomb(files: dict[str, bytes]) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, data in files.items():
-            archive.writestr(path, data)
-    return out.getvalue()
-
-
 def test_only_files_that_are_needed_are_unpacked() -> None:
     files = {f"gates/other{i}.py": f"x{i} = 1\n".encode() for i in range(50)}
     init = "".join(f"from .other{i} import *\n" for i in range(50)) + "from .soft import Gate\n"
-    data = bomb({**files, "gates/__init__.py": init.encode(), "gates/soft.py": GATE.encode()})
+    data = wheel({**files, "gates/__init__.py": init.encode(), "gates/soft.py": GATE.encode()})
     package = Package({"net.py": NET}, roots=Roots([("gates-1.0-py3-none-any.whl", data, "gates")]))
     assert package.lookup("net.py", "Gate") == Here("_roots/gates==1.0/gates/soft.py", "Gate")
     assert sorted(package._files) == ["_roots/gates==1.0/gates/soft.py", "net.py"]
@@ -369,7 +362,7 @@ def test_a_circle_of_changes_runs() -> None:
 
 def test_what_is_imported_for_hints_may_be_what_a_package_imports_late() -> None:
     init = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .soft import Gate\nelse:\n    import sys\n"
-    data = bomb({"gates/__init__.py": init.encode(), "gates/soft.py": GATE.encode()})
+    data = wheel({"gates/__init__.py": init.encode(), "gates/soft.py": GATE.encode()})
     package = Package(
         {"n.py": "from gates import Gate\n"}, roots=Roots([("gates-1.0-py3-none-any.whl", data, "gates")])
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from sources.pairs import flag_gems, job, step
 from sources.pairs.package import KernelPackage
 from sources.pairs.recipe import read
 from sources.pairs.reduce import reduced
+from tests.wheels import wheel
 
 KERNEL = """
 import torch
@@ -34,14 +33,6 @@ def twice(x):
     twice_kernel[(triton.cdiv(x.numel(), 64),)](x, out, x.numel(), BLOCK=64)
     return out
 """
-
-
-def wheel(files: dict[str, str]) -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as archive:
-        for path, text in files.items():
-            archive.writestr(path, text)
-    return data.getvalue()
 
 
 @pytest.mark.parametrize(

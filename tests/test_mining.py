@@ -15,7 +15,6 @@ from kdata.task import sizes
 from sources.explain import explain
 from sources.mine import cut_step, step, write_tasks
 
-ROOT = Path(__file__).resolve().parents[1]
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 
 

@@ -6,10 +6,8 @@ import ast
 import dataclasses
 import functools
 import inspect
-import io
 import itertools
 import math
-import zipfile
 from typing import Any
 
 import numpy as np
@@ -21,14 +19,7 @@ from sources.text.roots import Roots
 from sources.text.symbols import Package
 from sources.text.targets import Here
 from tests.cuts import HEAD, cut
-
-
-def wheel(files: dict[str, bytes]) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, data in files.items():
-            archive.writestr(path, data)
-    return out.getvalue()
+from tests.wheels import wheel
 
 
 def test_own_replacements_serve_modules_of_the_standard_library_and_what_they_import_themselves() -> None:

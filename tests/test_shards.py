@@ -54,6 +54,14 @@ def test_round_trip(value: Any, root: str, tmp_path: Path) -> None:
     assert [m.name for m in store.manifests("s")] == ["s/one"]
 
 
+def test_a_manifest_counts_what_is_written(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    made = store.make("s/one", "s", Task, [TASK, TASK], [DROPPED], {"seed": 1}, time.monotonic(), ["r/two"])
+    assert (made.kind, made.kept, made.dropped, made.reasons) == ("Task", 2, 1, {DROPPED.reason: 1})
+    assert (made.inputs, made.parameters) == (["r/two"], {"seed": 1})
+    assert store.manifest("s/one") == made
+
+
 @pytest.mark.parametrize("kind", [type(r) for r in RECORDS])
 def test_an_empty_shard_keeps_its_columns(kind: type, tmp_path: Path) -> None:
     store = Store(str(tmp_path))

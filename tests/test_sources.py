@@ -7,7 +7,6 @@ import pickle
 import subprocess
 import tarfile
 import threading
-import zipfile
 from collections.abc import Iterator
 from email.parser import HeaderParser
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -20,6 +19,7 @@ from sources.collect import SourceError, collect
 from sources.fetch import pypi
 from sources.fetch.licences import Licences, of_field, of_header, of_metadata, of_text
 from sources.fetch.texts import MAX_FILE
+from tests.wheels import wheel
 
 MIT = """MIT License
 Permission is hereby granted, free of charge, to any person obtaining a copy of this software ...
@@ -125,14 +125,6 @@ def test_git_refuses_what_is_no_commit(repository: Path) -> None:
     for commit in ("deadbeef", "--upload-pack=touch"):
         with pytest.raises(SourceError):
             collect(f"git:{repository}@{commit}")
-
-
-def wheel(entries: dict[str, bytes]) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, data in entries.items():
-            file.writestr(name, data)
-    return out.getvalue()
 
 
 def test_wheel_is_read_in_memory_and_pinned() -> None:

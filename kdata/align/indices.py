@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kdata.align import symbols
-from kdata.align.trees import INDEX, Transformer, assignments, names, walk
+from kdata.align.trees import INDEX, Transformer, assigned, assignments, names, operands, walk
 
 
 @dataclass(slots=True)
@@ -68,7 +68,7 @@ class _Hoist(Transformer):
         return all(c.endswith(".to") or c in symbols.FUNCTIONS for c in calls)
 
     def _product(self, node: ast.BinOp) -> ast.expr:
-        factors = _flatten(node, ast.Mult)
+        factors = operands(node, ast.Mult)
         fixed = [f for f in factors if self._only_sizes(f) or _is_integer(f)]
         moving = [self.visit(f) for f in factors if f not in fixed]
         if not fixed or not moving:
@@ -105,12 +105,6 @@ def _is_integer(node: ast.expr) -> bool:
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int())):
             return True
     return False
-
-
-def _flatten(node: ast.expr, kind: type[ast.operator]) -> list[ast.expr]:
-    if isinstance(node, ast.BinOp) and isinstance(node.op, kind):
-        return [*_flatten(node.left, kind), *_flatten(node.right, kind)]
-    return [node]
 
 
 def _terms(node: ast.expr, sign: int = 1) -> list[tuple[int, ast.expr]]:
@@ -153,7 +147,7 @@ def name_indices(function: ast.FunctionDef) -> None:
             _name_in_loop(statement, finder)
         elif not _names_a_part(statement):
             statement = finder.visit(statement)
-        body += [*(_assigned(n, e) for n, e in finder.found), statement]
+        body += [*(assigned(n, e) for n, e in finder.found), statement]
     function.body = body
 
 
@@ -168,16 +162,12 @@ def _name_in_loop(loop: ast.For, outside: _Find) -> None:
         for name, expression in finder.found:
             if names(expression) & inside:
                 inside.add(name)
-                body.append(_assigned(name, expression))
+                body.append(assigned(name, expression))
             else:
                 outside.known[ast.dump(expression)] = name
                 outside.found.append((name, expression))
         body.append(changed)
     loop.body = body
-
-
-def _assigned(name: str, expression: ast.expr) -> ast.stmt:
-    return ast.Assign([ast.Name(name, ast.Store())], expression, lineno=0)
 
 
 def _is_part(node: ast.expr) -> bool:

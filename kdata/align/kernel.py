@@ -62,29 +62,21 @@ def write(
     constants = _static(function)
     plain_scans(kernel)
     order = _place(kernel)
-    pointers = [a for a, kind in kernel.signature.items() if kind.startswith("*")]
-    numbers = [a for a, kind in kernel.signature.items() if kind == NUMBER]
-    sizes = [a for a, kind in kernel.signature.items() if a not in (*pointers, *numbers) and kind != "constexpr"]
-    dtypes = {p: kernel.signature[p] for p in pointers}
-    helpers = simplify(function, {*sizes, *NUMELS}, dtypes)
+    given = {a: kind for a, kind in kernel.signature.items() if kind != "constexpr"}
+    pointers = [a for a, kind in given.items() if kind.startswith("*")]
+    numbers = [a for a, kind in given.items() if kind == NUMBER]
+    sizes = [a for a in given if a not in (*pointers, *numbers)]
+    helpers = simplify(function, {*sizes, *NUMELS}, {p: given[p] for p in pointers})
     Replace(constants).visit(function)
-    arguments = hoist(function, [s for s in sizes if s not in constants])
-    arguments.values |= {number: symbols.symbol(number) for number in numbers}
-    PlainDivision().visit(function)
-    Extremes().visit(function)
-    propagate_aliases(function)
-    name_indices(function)
-    if kernel.is_matmul:
-        flatten_tiles(function)
-        propagate_aliases(function)
-    inline(function)
-    drop_unused(function)
-    held = _multiply_out(function, _merge(function, arguments.values, calls), calls, list(known))
+    values = hoist(function, [s for s in sizes if s not in constants]).values
+    values |= {number: symbols.symbol(number) for number in numbers}
+    _tidy(function, kernel.is_matmul)
+    held = _multiply_out(function, _merge(function, values, calls), calls, list(known))
     bases = base_names(kernel)
     blocks = _blocks(kernel, bases)
     taken = {*(said for base, said in bases.items() if base in names(function)), *blocks, name}
-    named = zip(pointers, pointer_names, strict=True)
-    renames = {p: f"{unique(identifier(n, lower=False), taken)}_ptr" for p, n in named}
+    renames = {p: f"{unique(identifier(n, lower=False), taken)}_ptr"
+               for p, n in zip(pointers, pointer_names, strict=True)}  # fmt: skip
     roles = ROLES["matmul" if kernel.is_matmul else "reduction" if bases is REDUCTION else "pointwise"]
     other = dict.fromkeys(numbers, "scale")
     size_names = {
@@ -92,22 +84,44 @@ def write(
     }
     Rename(renames | size_names).visit(function)
     rename_values(function, bases, {*renames.values(), *size_names.values()})
-    text_pointers = [renames[p] for p in pointers]
     ordered = [(size_names[old], value) for old, value in held]
     put_in_order(function, bases, {n: degree(symbols.substitute(value, calls[0])) for n, value in ordered})
-    _sign(function, name, [*text_pointers, *(n for n, _ in ordered)], blocks)
-    renamed = {c.name: _combination(c.name) for c in kernel.combines}
-    combined = {name: simplify(c, set(), {}) for name, c in zip(renamed.values(), kernel.combines, strict=True)}
-    combines = {renamed[c.name]: _combine(c, renamed[c.name]) for c in kernel.combines}
-    Rename(renamed).visit(function)
-    text = f"@triton.jit\n{unparse(function)}"
+    _sign(function, name, [*renames.values(), *(n for n, _ in ordered)], blocks)
+    combines, needed = _combines(kernel)
     grid = [
         (symbols.read(constants.get(f"{axis}numel", ast.Name(f"{axis}numel"))), bases[f"{axis.upper()}BLOCK"])
         for axis in order
     ]
     used = {n.func.id for n in walk(function) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
-    helpers = (helpers & (used | names(function))).union(*combined.values())
-    return Written(name, text, pointers, ordered, blocks, grid, helpers, combines)
+    helpers = helpers & (used | names(function)) | needed
+    return Written(name, f"@triton.jit\n{unparse(function)}", pointers, ordered, blocks, grid, helpers, combines)
+
+
+def _tidy(function: ast.FunctionDef, is_matmul: bool) -> None:
+    """Say a kernel's values plainly, and only those that are read, now that its sizes are arguments."""
+    PlainDivision().visit(function)
+    Extremes().visit(function)
+    propagate_aliases(function)
+    name_indices(function)
+    if is_matmul:
+        flatten_tiles(function)
+        propagate_aliases(function)
+    inline(function)
+    drop_unused(function)
+
+
+def _combines(kernel: Kernel) -> tuple[dict[str, str], set[str]]:
+    """The functions that a kernel's scans combine with, under names that tell what they do, and the helpers they need.
+
+    The kernel calls them by these names from here on.
+    """
+    renamed = {c.name: _combination(c.name) for c in kernel.combines}
+    texts, needed = {}, set[str]()
+    for function, name in zip(kernel.combines, renamed.values(), strict=True):
+        needed |= simplify(function, set(), {})
+        texts[name] = _combine(function, name)
+    Rename(renamed).visit(kernel.function)
+    return texts, needed
 
 
 def results(kernel: Kernel) -> dict[str, str]:

@@ -14,7 +14,7 @@ from typing import Any, TypeGuard
 import sympy
 
 from kdata.align import symbols
-from kdata.align.trees import Transformer, names
+from kdata.align.trees import Transformer, names, operands
 
 
 def degree(size: Any) -> int:
@@ -57,16 +57,16 @@ class _Order(Transformer):
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        if isinstance(node.op, ast.Add) and _is_negated((terms := _parts(node, ast.Add))[0]):
+        if isinstance(node.op, ast.Add) and _is_negated((terms := operands(node, ast.Add))[0]):
             ordered = sorted((self.visit(term) for term in terms), key=_is_negated)
             return _joined(ordered, ast.Add())
         if not isinstance(node.op, ast.BitAnd):
             self.generic_visit(node)
-            factors = _parts(node.right, ast.Mult)
+            factors = operands(node.right, ast.Mult)
             sizes = all(isinstance(factor, ast.Name) and factor.id in self.degrees for factor in factors)
             is_product = isinstance(node.op, ast.Mult) and len(factors) > 1 and sizes
             return _joined([node.left, *factors], ast.Mult()) if is_product else node
-        parts = [self.visit(part) for part in _parts(node, ast.BitAnd)]
+        parts = [self.visit(part) for part in operands(node, ast.BitAnd)]
         return _joined(sorted(parts, key=self._place), ast.BitAnd())
 
     def _place(self, part: ast.expr) -> int:
@@ -76,7 +76,7 @@ class _Order(Transformer):
     def _address(self, node: ast.expr) -> ast.expr:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and isinstance(node.right, ast.Constant):
             return ast.BinOp(self._address(node.left), node.op, node.right)
-        pointer, *terms = _parts(node, ast.Add)
+        pointer, *terms = operands(node, ast.Add)
         if not any(name.endswith("_ptr") for name in names(pointer)):
             return node
         if len(terms) == 1 and isinstance(terms[0], ast.BinOp) and isinstance(terms[0].op, ast.Sub):
@@ -86,18 +86,12 @@ class _Order(Transformer):
 
     def _stride(self, term: ast.expr) -> tuple[bool, int, int]:
         """Plain numbers last; else by how far one step of the index goes, the farthest first."""
-        factors = _parts(term, ast.Mult)
+        factors = operands(term, ast.Mult)
         number = 1
         for factor in factors:
             number *= int(factor.value) if isinstance(factor, ast.Constant) and isinstance(factor.value, int) else 1
         said = sum(self.degrees.get(factor.id, 0) for factor in factors if isinstance(factor, ast.Name))
         return isinstance(term, ast.Constant), -said, -abs(number)
-
-
-def _parts(node: ast.expr, kind: type[ast.operator]) -> list[ast.expr]:
-    if isinstance(node, ast.BinOp) and isinstance(node.op, kind):
-        return [*_parts(node.left, kind), *_parts(node.right, kind)]
-    return [node]
 
 
 def _joined(parts: list[ast.expr], op: ast.operator) -> ast.expr:

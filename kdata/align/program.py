@@ -34,22 +34,45 @@ def write(source: str, entry_point: str, traced: Traced, module: inductor.Module
     state.inputs = {a.access for a in traced.arguments if a.is_input}
     state.taken |= {re.split(r"\W", a)[0] for a in state.access.values()}
     _results(state)
-    calls = _calls(state)
-    state.integers = {name: [integers for _, integers in made] for name, made in calls.items()}
-    elsewhere = tuple("pool" if ast.unparse(call.func) == POOL else "conv" for _, call in kept(module.body))
-    titles = {name: unique(identifier(label(name, elsewhere)), state.taken) for name in module.kernels if name in calls}
-    for name, made in module.kernels.items():
-        if name in calls:
-            chosen = titles[name]
-            results = kernel.results(made)
-            pointers = [_pointer_name(state, argument, chosen, results.get(p, ""))
-                        for p, argument in zip(_pointers(made), calls[name][0][0], strict=True)]  # fmt: skip
-            state.kernels[name] = kernel.write(
-                made, f"{chosen}_kernel", pointers, [values for _, values in calls[name]], state.known
-            )
+    _kernels(state)
     for statement in module.body:
         _statement(state, statement)
-    outputs = Outputs(traced)
+    imports, classes = _classes(state, source, entry_point)
+    kernels = state.kernels.values()
+    combines = {name: text for k in kernels for name, text in k.combines.items()}
+    windows = [pattern.text(title) for title, pattern in state.patterns.values()]
+    parts = [
+        "\n".join(imports) + "\n" + HEADER,
+        helpers.text({h for k in kernels for h in k.helpers}),
+        *(f"@triton.jit\n{text}" for text in combines.values()),
+        *(kernel for kernel, _ in windows),
+        *(k.text for k in kernels),
+        *(launcher for _, launcher in windows),
+        *(found.text for made in state.launchers.values() for _, found, _, _ in made),
+        classes,
+    ]
+    return "\n\n\n".join(p.strip("\n") for p in parts if p.strip()) + "\n", sorted(set(state.left))
+
+
+def _kernels(state: Forward) -> None:
+    """Write the kernels that are called, each named by what it computes and what its first call gives it."""
+    module, calls = state.module, _calls(state)
+    state.integers = {name: [integers for _, integers in made] for name, made in calls.items()}
+    elsewhere = tuple("pool" if ast.unparse(call.func) == POOL else "conv" for _, call in kept(module.body))
+    called = {name: made for name, made in module.kernels.items() if name in calls}
+    titles = {name: unique(identifier(label(name, elsewhere)), state.taken) for name in called}
+    for name, made in called.items():
+        results, (given, _) = kernel.results(made), calls[name][0]
+        pointers = [_pointer_name(state, argument, titles[name], results.get(p, ""))
+                    for p, argument in zip(_pointers(made), given, strict=True)]  # fmt: skip
+        state.kernels[name] = kernel.write(
+            made, f"{titles[name]}_kernel", pointers, [values for _, values in calls[name]], state.known
+        )
+
+
+def _classes(state: Forward, source: str, entry_point: str) -> tuple[list[str], str]:
+    """The candidate's imports, and its classes: ``ModelNew`` and those of what it answers with."""
+    traced, outputs = state.traced, Outputs(state.traced)
     held = {access.rpartition(".")[2] for access in traced.attributes.values()} | set(WORDS)
     imports, classes = model(
         source, entry_point, traced.plain - held, _inherited(traced), [*traced.constants(), *outputs.classes()],
@@ -58,21 +81,7 @@ def write(source: str, entry_point: str, traced: Traced, module: inductor.Module
     imports, classes = rebuilt(source, entry_point, traced, imports, classes)
     if "OrderedDict" in outputs.classes() and ORDERED not in imports:
         imports.append(ORDERED)
-    needed = {h for k in state.kernels.values() for h in k.helpers}
-    launchers = [found.text for made in state.launchers.values() for _, found, _, _ in made]
-    windows = [pattern.text(title) for title, pattern in state.patterns.values()]
-    combines = {name: text for k in state.kernels.values() for name, text in k.combines.items()}
-    parts = [
-        "\n".join(imports) + "\n" + HEADER,
-        helpers.text(needed),
-        *(f"@triton.jit\n{text}" for text in combines.values()),
-        *(kernel for kernel, _ in windows),
-        *(k.text for k in state.kernels.values()),
-        *(launcher for _, launcher in windows),
-        *launchers,
-        classes,
-    ]
-    return "\n\n\n".join(p.strip("\n") for p in parts if p.strip()) + "\n", sorted(set(state.left))
+    return imports, classes
 
 
 def _inherited(traced: Traced) -> ast.FunctionDef:

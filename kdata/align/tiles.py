@@ -11,7 +11,7 @@ import copy
 from dataclasses import dataclass
 
 from kdata.align.errors import AlignError
-from kdata.align.trees import Replace, Transformer, assignments, call, names, walk
+from kdata.align.trees import Replace, Transformer, assigned, assignments, call, names, walk
 
 # family of an index name -> subscript that spreads it, by where it stands
 LEFT = {"y": "[:, None]", "r": "[None, :]"}
@@ -50,10 +50,10 @@ def flatten_tiles(function: ast.FunctionDef) -> None:
     if loops:
         sums = [_accumulator(body, p.name) for p in products]
         body[:] = [*frame, *loads]
-        body += [_assign(acc, _dot(a, b, acc)) for acc, ((_, a), (_, b)) in zip(sums, operands, strict=True)]
+        body += [assigned(acc, _dot(a, b, acc)) for acc, ((_, a), (_, b)) in zip(sums, operands, strict=True)]
         function.body = _around(function.body, loops[0], sums)
     else:
-        dots = [_assign(p.name, _dot(a, b)) for p, ((_, a), (_, b)) in zip(products, operands, strict=True)]
+        dots = [assigned(p.name, _dot(a, b)) for p, ((_, a), (_, b)) in zip(products, operands, strict=True)]
         kept = [_spread(_squeeze(copy.deepcopy(s)), OUTSIDE) for s in _needed_by(tail, prologue)]
         head = [*(_one_dimensional(s) for s in frame), *loads, *dots, *kept]
         function.body = [*head, *(_spread(_squeeze(s), OUTSIDE) for s in tail)]  # type: ignore[list-item]
@@ -84,10 +84,6 @@ class _Arange(Transformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         text = ast.unparse(node)
         return ast.parse(text + self.spread, mode="eval").body if text.startswith("tl.arange(") else node
-
-
-def _assign(name: str, value: ast.expr) -> ast.Assign:
-    return ast.Assign([ast.Name(name, ast.Store())], value, lineno=0)
 
 
 def _dot(left: ast.expr, right: ast.expr, accumulator: str = "") -> ast.Call:
@@ -152,7 +148,7 @@ def _operand(
         text = f"{side} {ast.unparse(ast.fix_missing_locations(value))}"
         if text not in made:
             made[text] = f"{old}_{side}"
-            copies.append(_assign(made[text], value))  # type: ignore[arg-type]
+            copies.append(assigned(made[text], value))  # type: ignore[arg-type]
         renamed[old] = ast.Name(made[text], ast.Load())
     return copies, Replace(renamed).visit(copy.deepcopy(root))
 

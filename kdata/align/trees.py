@@ -70,6 +70,18 @@ def call(name: str, *arguments: ast.expr, **keywords: ast.expr) -> ast.Call:
     return ast.Call(function, list(arguments), [ast.keyword(k, v) for k, v in keywords.items()])
 
 
+def assigned(name: str, value: ast.expr) -> ast.Assign:
+    """``name = value`` as a tree."""
+    return ast.Assign([ast.Name(name, ast.Store())], value, lineno=0)
+
+
+def operands(node: ast.expr, kind: type[ast.operator]) -> list[ast.expr]:
+    """What an operator joins, however it is bracketed: a, b and c of ``a + (b + c)``."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, kind):
+        return [*operands(node.left, kind), *operands(node.right, kind)]
+    return [node]
+
+
 def names(tree: ast.AST) -> set[str]:
     """Every name that a tree reads, functions that it calls left out."""
     nodes = walk(tree)

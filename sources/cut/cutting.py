@@ -372,7 +372,7 @@ def _with_tensors(source: str, method: ast.FunctionDef) -> str:
             match value:
                 case ast.Call(func=ast.Attribute(value=of, attr="numpy"), args=[], keywords=[]):
                     edits.replace(edits.text.end(of), edits.text.end(value), "")
-    return edits.whole() if edits.changes else source
+    return edits.whole()
 
 
 def _camel(name: str) -> str:

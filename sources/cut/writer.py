@@ -35,7 +35,6 @@ class Cut:
     name: str  # of the wanted definition, in the text
     path: str
     symbol: str
-    pieces: int
     names: Mapping[Here, str] = field(default_factory=dict)  # of all definitions in it
     lacks: tuple[str, ...] = ()  # what stands in it as None, because it is of a package that is absent
     files: tuple[str, ...] = ()  # that its definitions are from
@@ -100,7 +99,7 @@ class _Writer:
         lacks = tuple(sorted({*self.lacks.values(), *(p.lacks for k in order for p in self.pieces[k] if p.lacks)}))
         names = {k: n for k, n in self.names.items() if isinstance(k, Here)}
         files = tuple(sorted({k.file for k in order if not all(p.lacks for p in self.pieces[k])}))
-        return Cut(source, self.names[root], root.file, root.name, len(order), names, lacks, files)
+        return Cut(source, self.names[root], root.file, root.name, names, lacks, files)
 
     def _said_otherwise(self, piece: Piece) -> set[str]:
         """Names of definitions that a piece reads by others: as attributes of modules, or as imports renamed them."""

@@ -243,24 +243,40 @@ def _compared(kind: type, left: ast.expr, right: ast.expr, values: Mapping[str, 
     for operand, other in ((left, right), (right, left)):
         if isinstance(operand, ast.Constant) or (bound := value(other, values)) is MISSING:
             continue
-        if kind in (ast.In, ast.NotIn):
-            if operand is left and kind is ast.In and isinstance(bound, dict | list | tuple | set | frozenset):
-                yield _demand(operand, spelled(bound), values)
-            elif operand is right and kind is ast.In and isinstance(bound, str) and (owner := named(operand)):
-                yield Demand(f"{owner}.{bound}", MISSING, tuple(guessed(bound, "", Uses())[:MAX_VALUES]))
-        elif isinstance(operand, ast.BinOp) and type(bound) is int and kind is ast.Eq:
-            yield from _solved(operand, bound, values)
-        elif _is_rank(operand) and type(bound) is int and kind is ast.Eq:
-            yield _demand(operand, of_rank(named(operand), bound), values)
-        elif is_length(operand) and isinstance(bound, int):
-            assert isinstance(operand, ast.Call)
-            yield _demand(operand.args[0], of_length(value(operand.args[0], values), bound), values)
-        elif kind in (ast.Eq, ast.Is):
-            yield _demand(operand, spelled([bound]), values)
-        elif type(bound) in (int, float):
-            yield _demand(operand, [str(bound), str(bound + 1), str(bound - 1), str(2 * bound)], values)
-        elif type(bound) is bool:
-            yield _demand(operand, [str(not bound)], values)
+        if kind is ast.In:
+            yield from _held(operand, bound, values) if operand is left else _holding(operand, bound)
+        elif kind is not ast.NotIn:
+            yield from _near(kind, operand, bound, values)
+
+
+def _held(operand: ast.expr, bound: Any, values: Mapping[str, Any]) -> Iterator[Demand]:
+    """What would be among what a container holds."""
+    if isinstance(bound, dict | list | tuple | set | frozenset):
+        yield _demand(operand, spelled(bound), values)
+
+
+def _holding(operand: ast.expr, bound: Any) -> Iterator[Demand]:
+    """What would hold a word: a value by that name."""
+    if isinstance(bound, str) and (owner := named(operand)):
+        yield Demand(f"{owner}.{bound}", MISSING, tuple(guessed(bound, "", Uses())[:MAX_VALUES]))
+
+
+def _near(kind: type, operand: ast.expr, bound: Any, values: Mapping[str, Any]) -> Iterator[Demand]:
+    """What would equal a value, or be less, or more, or another."""
+    to_equal = type(bound) is int and kind is ast.Eq
+    if to_equal and isinstance(operand, ast.BinOp):
+        yield from _solved(operand, bound, values)
+    elif to_equal and _is_rank(operand):
+        yield _demand(operand, of_rank(named(operand), bound), values)
+    elif is_length(operand) and isinstance(bound, int):
+        assert isinstance(operand, ast.Call)
+        yield _demand(operand.args[0], of_length(value(operand.args[0], values), bound), values)
+    elif kind in (ast.Eq, ast.Is):
+        yield _demand(operand, spelled([bound]), values)
+    elif type(bound) in (int, float):
+        yield _demand(operand, [str(bound), str(bound + 1), str(bound - 1), str(2 * bound)], values)
+    elif type(bound) is bool:
+        yield _demand(operand, [str(not bound)], values)
 
 
 def _solved(node: ast.BinOp, result: int, values: Mapping[str, Any]) -> Iterator[Demand]:

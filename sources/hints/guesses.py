@@ -210,49 +210,88 @@ def _matrices(name: str, use: Uses, by_name: list[str]) -> list[str]:
 def values(name: str, annotation: str, use: Uses) -> list[str]:
     """Expressions worth trying for a parameter, best first."""
     low = name.lower().lstrip("_")
-    found = [*filter(None, [use.mapping]), *map(repr, use.strings), *(WRAPPERS if use.wraps else [])]
-    found += _annotated(annotation)
-    found += [text for pattern, text in TYPED if pattern.search(low)]
-    small = next((v for pattern, v in SMALL_TUPLES if pattern.search(low)), None)
     by_name = next((v for pattern, v in BY_NAME if pattern.search(low)), COUNTS if use.counted else [])
-    found += _matrices(name, use, by_name)
-    several = len(use.attributes - {"shape", "size", "dim", "device", "dtype", "data"}) >= 2
-    found += [] if CONFIG.match(low) else _layers(low, use)
-    found += PARTS if use.attributes & _MODULES_ONLY and not _layers(low, use) else []
-    if CONFIG.match(low) or several and not use.called:
-        found.append("<config>")
     if by_name[:1] == [DIMENSION] and (use.counts or use.counted and not _WIDTHS.search(low)):
         by_name = COUNTS
-    scalar = bool(_SCALAR.search(annotation))
-    if not scalar and (counted := re.search(r"[Tt]uple\[(int(?:, ?int)+)\]", annotation)):
-        number = next((v for v in by_name if v.isdecimal()), "2")
-        one = f"({', '.join([number] * (counted[1].count(',') + 1))})"
-        one = CONVOLUTION if "conv" in low and one.count(",") == CONVOLUTION.count(",") else one
-        found += [f"[{one}, {one}]"] if _OF_TUPLES.search(annotation) else [one]
-    if low.endswith("shape") and use.items and min(use.items) == 1:  # that of a batch: its channels
-        found.append(BATCH_SHAPE)
+    found = [
+        *filter(None, [use.mapping]),
+        *map(repr, use.strings),
+        *(WRAPPERS if use.wraps else ()),
+        *_annotated(annotation),
+        *(text for pattern, text in TYPED if pattern.search(low)),
+        *_matrices(name, use, by_name),
+        *_objects(low, use),
+        *_tuples(low, annotation, by_name),
+        *_shapes(low, use),
+        *_arrays(low, annotation, use, by_name),
+        *_lists(low, annotation, use, by_name),
+        *(("1", "-1") if use.axis else ()),
+        *(_callables(use, by_name) if use.called else ()),
+        *_of_type(annotation, by_name),
+        *FALLBACK,
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _objects(low: str, use: Uses) -> list[str]:
+    """Layers, modules and configurations, where a parameter is asked for what these have."""
+    layers, configures = _layers(low, use), CONFIG.match(low) is not None
+    several = len(use.attributes - {"shape", "size", "dim", "device", "dtype", "data"}) >= 2
+    parts = PARTS if use.attributes & _MODULES_ONLY and not layers else []
+    return [*(layers if not configures else ()), *parts,
+            *(["<config>"] if configures or several and not use.called else ())]  # fmt: skip
+
+
+def _tuples(low: str, annotation: str, by_name: list[str]) -> list[str]:
+    """A tuple of as many whole numbers as an annotation says, or two such tuples where it is a list of these."""
+    counted = re.search(r"[Tt]uple\[(int(?:, ?int)+)\]", annotation)
+    if counted is None or _SCALAR.search(annotation):
+        return []
+    number = next((v for v in by_name if v.isdecimal()), "2")
+    one = f"({', '.join([number] * (counted[1].count(',') + 1))})"
+    one = CONVOLUTION if "conv" in low and one.count(",") == CONVOLUTION.count(",") else one
+    return [f"[{one}, {one}]"] if _OF_TUPLES.search(annotation) else [one]
+
+
+def _shapes(low: str, use: Uses) -> list[str]:
+    """Shapes of a batch, of which the channels are asked for, and of one sample."""
+    found = [BATCH_SHAPE] if low.endswith("shape") and use.items and min(use.items) == 1 else []
     if use.listed and SHAPES[0].search(low):
         found += SHAPES[1] if max(use.items, default=0) != 1 else SHAPES[1][::-1]  # of two items: sides
-    if use.array and (*by_name, "''")[0].startswith("'") and annotation not in ("int", "float"):
-        found += [*(POSITIVE_ARRAYS if _POSITIVE.search(low) else ()), *ARRAYS]
+    return found
+
+
+def _arrays(low: str, annotation: str, use: Uses, by_name: list[str]) -> list[str]:
+    """Arrays, where a tensor is made of a parameter whose name tells nothing better than a word."""
+    if not use.array or annotation in ("int", "float") or by_name and not by_name[0].startswith("'"):
+        return []
+    return [*(POSITIVE_ARRAYS if _POSITIVE.search(low) else ()), *ARRAYS]
+
+
+def _lists(low: str, annotation: str, use: Uses, by_name: list[str]) -> list[str]:
+    """Lists and tuples, where a parameter is gone through, or an annotation says so."""
     listed = use.listed and not _STRING.fullmatch(annotation)  # letters are listed, too
-    if listed or re.search(r"list|tuple|sequence|iterable", annotation, re.I) and not scalar:
-        # no sizes: shares, and counts of what is made
-        shares = [f"[{v}, {v}]" for v in by_name[:1] if re.fullmatch(r"\d+\.\d+|[12]", v)]
-        found += small or [*shares, *(v for v in by_name if v[0] in "(["), *LISTS]
-    if use.axis:
-        found += ["1", "-1"]
-    if use.called:
-        found += _callables(use, by_name)
+    said = re.search(r"list|tuple|sequence|iterable", annotation, re.I) and not _SCALAR.search(annotation)
+    if not listed and not said:
+        return []
+    if small := next((v for pattern, v in SMALL_TUPLES if pattern.search(low)), None):
+        return small
+    # no sizes: shares, and counts of what is made
+    shares = [f"[{v}, {v}]" for v in by_name[:1] if re.fullmatch(r"\d+\.\d+|[12]", v)]
+    return [*shares, *(v for v in by_name if v[0] in "(["), *LISTS]
+
+
+def _of_type(annotation: str, by_name: list[str]) -> list[str]:
+    """What a name tells, as far as an annotation admits it; what is usual of that type where nothing is left."""
     if annotation == "int":
-        by_name = [v for v in by_name if re.fullmatch(r"-?\d+", v)] or [DIMENSION, "4", "2"]
-    elif annotation == "float":
-        by_name = [v for v in by_name if re.fullmatch(r"[\d.e-]+", v)] or ["0.5", "1.0"]
-    elif annotation == "str":
-        by_name = [v for v in by_name if v.startswith("'")] or ["'relu'", "'mean'"]
-    elif "Module" in annotation or "Callable" in annotation:
-        by_name = [v for v in by_name if v.startswith(("nn", "F."))] + MODULE
-    return list(dict.fromkeys([*found, *by_name, *FALLBACK]))
+        return [v for v in by_name if re.fullmatch(r"-?\d+", v)] or [DIMENSION, "4", "2"]
+    if annotation == "float":
+        return [v for v in by_name if re.fullmatch(r"[\d.e-]+", v)] or ["0.5", "1.0"]
+    if annotation == "str":
+        return [v for v in by_name if v.startswith("'")] or ["'relu'", "'mean'"]
+    if "Module" in annotation or "Callable" in annotation:
+        return [*(v for v in by_name if v.startswith(("nn", "F."))), *MODULE]
+    return by_name
 
 
 def rows(name: str, known: Iterable[str]) -> list[str]:

@@ -19,7 +19,7 @@ from sources.hints.calls import called, of_bases, tells
 from sources.hints.likeness import Likeness, asked
 from sources.hints.makers import kind_of
 from sources.hints.parsed import Parsed
-from sources.hints.said import FIELD, Said, said
+from sources.hints.said import FIELD, OPTION, Said, said
 from sources.hints.settings import Settings, builds, mapping
 from sources.hints.spelling import Spelling, chosen, constructor, held_before, required
 from sources.hints.trees import Trees, likeliest
@@ -281,25 +281,25 @@ class Hints:
         for call in of_bases(statement):
             self._calls[called(call)].append((path, statement, call))
         for node in walk(statement):
-            if isinstance(node, ast.Call):
-                name = called(node)
-                if name[:1].isupper() and (node.args or node.keywords):
-                    self._calls[name].append((path, statement, node))
-                elif builds(node):
-                    self._settings.add(mapping(node))
-                elif name == "add_argument":
-                    for option, value in arguments(node):
-                        self._count(option, value, 6)
-                    continue
-                elif name == "set_defaults":
-                    self._hold((k.arg, k.value, 6) for k in node.keywords if k.arg)
-                    continue
-            elif isinstance(node, ast.Dict) and builds(node):
+            if isinstance(node, ast.Call) and called(node) in ("add_argument", "set_defaults"):
+                self._option(node)
+                continue
+            if isinstance(node, ast.Call) and called(node)[:1].isupper() and (node.args or node.keywords):
+                self._calls[called(node)].append((path, statement, node))
+            elif isinstance(node, ast.Call | ast.Dict) and builds(node):
                 self._settings.add(mapping(node))
             self._hold(said(node))
             self._trees.note(node)
             self._parsed.note(node)
             self._callees.note(path, node)
+
+    def _option(self, call: ast.Call) -> None:
+        """Note what a parser is told of its options."""
+        if called(call) == "add_argument":
+            for option, value in arguments(call):
+                self._count(option, value, OPTION)
+        else:
+            self._hold((k.arg, k.value, OPTION) for k in call.keywords if k.arg)
 
     def _hold(self, values: Iterable[Said]) -> None:
         for name, given, weight in values:

@@ -46,42 +46,41 @@ class Asked:
 def asked(node: ast.ClassDef) -> dict[str, Asked]:
     """What each parameter of a class's constructor is asked for."""
     init = next((s for s in node.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"), None)
-    names = {a.arg for a in [*init.args.args[1:], *init.args.kwonlyargs]} if init else set()
+    names = [a.arg for a in [*init.args.args[1:], *init.args.kwonlyargs]] if init else []
     found: dict[str, Asked] = {name: Asked() for name in names}
     held = dict(_kept(init, names)) if init else {}
+    inside = {id(n) for n in nodes(init)} if init else set[int]()
 
     def of(expression: ast.expr) -> Asked | None:
-        if isinstance(expression, ast.Attribute) and isinstance(expression.value, ast.Name):
-            return found.get(held.get(expression.attr, "")) if expression.value.id == "self" else None
-        return found.get(expression.id) if isinstance(expression, ast.Name) else None
+        match expression:
+            case ast.Attribute(value=ast.Name(id="self"), attr=name):
+                return found.get(held.get(name, ""))
+            case ast.Name(id=name) if id(expression) in inside:  # elsewhere it means something else
+                return found.get(name)
+        return None
 
-    inside = {id(n) for n in nodes(init)} if init else set[int]()
     for inner in nodes(node):
-        if isinstance(inner, ast.Call) and (use := of(inner.func)) and _seen(inner.func, inside):
-            use.called = True
-        elif isinstance(inner, ast.Attribute) and (use := of(inner.value)) and _seen(inner.value, inside):
-            use.members.add(inner.attr)
-        if isinstance(inner, ast.Call) and ast.unparse(inner.func) == "len":
-            for use in filter(None, (of(a) for a in inner.args if _seen(a, inside))):
-                use.methods.add(COUNTED)
-        method = inner.func if isinstance(inner, ast.Call) else None
-        if isinstance(method, ast.Attribute) and (use := of(method.value)) and _seen(method.value, inside):
-            use.methods.add(method.attr)
+        match inner:
+            case ast.Attribute(value=owner, attr=name):
+                if use := of(owner):
+                    use.members.add(name)
+            case ast.Call(func=function, args=args):
+                if use := of(function):
+                    use.called = True
+                if isinstance(function, ast.Attribute) and (use := of(function.value)):
+                    use.methods.add(function.attr)
+                for use in filter(None, map(of, args)) if ast.unparse(function) == "len" else ():
+                    use.methods.add(COUNTED)
     return found
 
 
-def _kept(init: ast.FunctionDef, names: set[str]) -> Iterator[tuple[str, str]]:
+def _kept(init: ast.FunctionDef, names: list[str]) -> Iterator[tuple[str, str]]:
     """Attributes of self that are parameters, with the parameters' names."""
     for statement in (n for n in nodes(init) if isinstance(n, ast.Assign)):
         if isinstance(statement.value, ast.Name) and statement.value.id in names:
             for target in statement.targets:
                 if isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self":
                     yield target.attr, statement.value.id
-
-
-def _seen(node: ast.expr, inside: set[int]) -> bool:
-    """Whether an expression may be the parameter: its plain name only inside of the constructor."""
-    return isinstance(node, ast.Attribute) or id(node) in inside
 
 
 class Likeness:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-FIELD, SETTING, ONCE = 3, 3, 1
+OPTION, FIELD, SETTING, ONCE = 6, 3, 3, 1  # an option of the command line is what its users choose
 SHORTEST = 3  # characters of the name of a variable that may be a setting: others are counters
 _HOLDER = ("dict", "Namespace", "SimpleNamespace", "EasyDict", "edict", "AttrDict", "Munch", "HParams", "DotMap",
            "Bunch", "ConfigDict")  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
 from torch import nn
@@ -46,39 +46,49 @@ def uses(definition: ast.ClassDef) -> dict[str, Uses]:
     """Uses of every parameter of ``__init__``, also through ``self.<name>`` of the same name, if it is kept there."""
     found = {name: Uses(stacked=True) for name in _stacked(definition)}
     layers = _layers_of(definition)
+    others = Uses()  # of all that is no parameter: nobody reads them
 
-    def of(node: ast.expr) -> Uses | None:
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
-            return found.setdefault(node.attr, Uses()) if node.attr not in layers else None
-        return found.setdefault(node.id, Uses()) if isinstance(node, ast.Name) else None
+    def of(node: ast.expr) -> Uses:
+        match node:
+            case ast.Name(id=name):
+                return found.setdefault(name, Uses())
+            case ast.Attribute(value=ast.Name(id="self"), attr=name) if name not in layers:
+                return found.setdefault(name, Uses())
+        return others
 
     for node in ast.walk(definition):
-        if isinstance(node, ast.Assign):
-            _of_kept(node, of)
-        if isinstance(node, ast.Call):
-            _of_call(node, of)
-        elif (key := _key(node)) and isinstance(node, ast.Subscript):
-            if use := of(node.value):
-                use.attributes.add(key)
-        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Dict):  # ``{"gru": nn.GRU}[kind]``
-            if use := of(node.slice):
-                use.strings += [
-                    k.value for k in node.value.keys if isinstance(k, ast.Constant) and type(k.value) is str
-                ]
-        elif isinstance(node, ast.For | ast.comprehension | ast.Starred | ast.Subscript):
-            inner = node.iter if isinstance(node, ast.For | ast.comprehension) else node.value
-            if use := of(inner):
-                use.listed = True
-                place = node.slice if isinstance(node, ast.Subscript) else None
-                use.items |= {place.value} if isinstance(place, ast.Constant) and type(place.value) is int else set()
-        elif isinstance(node, ast.Compare) and (use := of(node.left)):
-            constants = (c for other in node.comparators for c in ast.walk(other) if isinstance(c, ast.Constant))
-            said = [c.value for c in constants]
-            use.strings += [value for value in said if isinstance(value, str)]
-            use.optional = use.optional or None in said
-        elif isinstance(node, ast.Attribute) and (use := of(node.value)):
-            use.attributes.add(node.attr)
+        _note(node, of)
     return found
+
+
+def _note(node: ast.AST, of: Callable[[ast.expr], Uses]) -> None:
+    """Note what a node does with parameters, whose uses ``of`` tells by the expressions that stand for them."""
+    match node:
+        case ast.Assign(
+            targets=[ast.Attribute(value=ast.Name(id="self")), *_],
+            value=ast.Call(func=ast.Name() as maker, args=[_, _, *_] as sizes),
+        ):  # ``self.net = make(inside, outside)``
+            if not any(isinstance(size, ast.Starred) for size in sizes):
+                of(maker).makes = True
+        case ast.Call():
+            _note_call(node, of)
+        case ast.Subscript(value=mapping, slice=ast.Constant(value=str(key))) if key:
+            of(mapping).attributes.add(key)
+        case ast.Subscript(value=ast.Dict(keys=keys), slice=chosen):  # ``{"gru": nn.GRU}[kind]``
+            of(chosen).strings += [k.value for k in keys if isinstance(k, ast.Constant) and isinstance(k.value, str)]
+        case ast.Subscript(value=sequence, slice=place):
+            use = of(sequence)
+            use.listed = True
+            use.items |= {place.value} if isinstance(place, ast.Constant) and type(place.value) is int else set()
+        case ast.For(iter=sequence) | ast.comprehension(iter=sequence) | ast.Starred(value=sequence):
+            of(sequence).listed = True
+        case ast.Compare(left=left, comparators=others):
+            said = [c.value for other in others for c in ast.walk(other) if isinstance(c, ast.Constant)]
+            use = of(left)
+            use.strings += [value for value in said if isinstance(value, str)]
+            use.optional |= None in said
+        case ast.Attribute(value=owner, attr=name):
+            of(owner).attributes.add(name)
 
 
 def arrays(tree: ast.Module, names: Set[str]) -> dict[str, Uses]:
@@ -125,19 +135,9 @@ def compared(tree: ast.AST) -> dict[str, list[str]]:
     Also where they are handed to a function of the text that does so: ``self.backbone = self.chosen(name)``.
     """
     found: dict[str, list[str]] = {}
-    every = list(nodes(tree))
-    made = (n for n in every if isinstance(n, ast.Assign))
-    tables = {ast.unparse(n.targets[0]): n.value for n in made if isinstance(n.value, ast.Dict)}
-    for node in every:
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name):
-            table = tables.get(ast.unparse(node.value)) if isinstance(node.value, ast.Name | ast.Attribute) else None
-            for key in table.keys if table else ():
-                if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                    found.setdefault(node.slice.id, []).append(key.value)
-        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq):
-            word, name = node.comparators[0], _variable(node.left)
-            if name and isinstance(word, ast.Constant) and isinstance(word.value, str):
-                found.setdefault(name, []).append(word.value)
+    every = nodes(tree)
+    for name, word in _words(every):
+        found.setdefault(name, []).append(word)
     functions = [f for f in every if isinstance(f, ast.FunctionDef)]
     twice = Counter(f.name for f in functions)  # of which no call tells which one it is of
     taken = {f.name: [a.arg for a in f.args.args if a.arg not in _OWN] for f in functions if twice[f.name] == 1}
@@ -147,6 +147,20 @@ def compared(tree: ast.AST) -> dict[str, list[str]]:
             if (name := _variable(given)) and name not in found and parameter in found:
                 found[name] = found[parameter]
     return found
+
+
+def _words(every: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
+    """Names of variables, with words that these are compared with or that a table has which they choose from."""
+    made = (n for n in every if isinstance(n, ast.Assign))
+    tables = {ast.unparse(n.targets[0]): n.value.keys for n in made if isinstance(n.value, ast.Dict)}
+    for node in every:
+        match node:
+            case ast.Subscript(value=ast.Name() | ast.Attribute() as table, slice=ast.Name(id=name)):
+                keys = tables.get(ast.unparse(table), ())
+                yield from ((name, k.value) for k in keys if isinstance(k, ast.Constant) and isinstance(k.value, str))
+            case ast.Compare(ops=[ast.Eq() | ast.NotEq(), *_], comparators=[ast.Constant(value=str(word)), *_]):
+                if name := _variable(node.left):
+                    yield name, word
 
 
 def _variable(node: ast.expr) -> str:
@@ -165,36 +179,27 @@ def looked_up(tree: ast.AST) -> dict[str, set[str]]:
     return found
 
 
-def _of_kept(node: ast.Assign, of: Callable[[ast.expr], Uses | None]) -> None:
-    """Notes a parameter that makes an attribute: ``self.net = make(inside, outside)``."""
-    call, target = node.value, node.targets[0]
-    kept = isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self"
-    if kept and isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and len(call.args) > 1:
-        use = None if any(isinstance(a, ast.Starred) for a in call.args) else of(call.func)
-        if use is not None:
-            use.makes = True
-
-
-def _of_call(node: ast.Call, of: Callable[[ast.expr], Uses | None]) -> None:
-    """Notes what a call does with parameters."""
-    own = isinstance(node.func, ast.Name) and node.func.id[:1].isupper() and not hasattr(nn, node.func.id)
+def _note_call(node: ast.Call, of: Callable[[ast.expr], Uses]) -> None:
+    """As ``_note``, for calls: of parameters, and with them."""
+    called = ast.unparse(node.func)
+    own = isinstance(node.func, ast.Name) and called[:1].isupper() and not hasattr(nn, called)
     for keyword in node.keywords if not own else ():  # a layer of the program is told how wide it is by that name
-        if keyword.arg in ("dim", "axis") and (use := of(keyword.value)):
-            use.axis = True
+        if keyword.arg in ("dim", "axis"):
+            of(keyword.value).axis = True
     of_self = isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == "self"
-    if (isinstance(node.func, ast.Name) or of_self) and (use := of(node.func)):
+    if isinstance(node.func, ast.Name) or of_self:
+        use = of(node.func)
         use.called, use.run = True, use.run or of_self
         use.wraps = use.wraps or bool(node.args) and _LAYER.match(ast.unparse(node.args[0])) is not None
-    if node.args and ast.unparse(node.func) in _TO_TENSORS and (use := of(node.args[0])):
-        use.array = True
-    if isinstance(node.func, ast.Name) and node.func.id == "range":
-        for use in filter(None, map(of, node.args)):
+    if node.args and called in _TO_TENSORS:
+        of(node.args[0]).array = True
+    if called == "range":
+        for use in map(of, node.args):
             use.counted = True
-        items = (n.value for a in node.args for n in _terms(a) if isinstance(n, ast.Subscript))
-        for use in filter(None, map(of, items)):
+        for use in (of(n.value) for a in node.args for n in _terms(a) if isinstance(n, ast.Subscript)):
             use.counts = True
-    if ast.unparse(node.func) in _OF_SEQUENCES:
-        for use in filter(None, map(of, node.args)):
+    if called in _OF_SEQUENCES:
+        for use in map(of, node.args):
             use.listed = True
 
 

@@ -10,8 +10,8 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from sources.pairs.reduce import Change, applied, plainly
-from sources.text.rewrite import Text
+from sources.pairs.reduce import Change, plainly
+from sources.text.rewrite import Edits, Text
 
 LIBRARY = "flag-gems"
 ROOT = "src/flag_gems"
@@ -106,13 +106,15 @@ def _plain(text: str, tuned: Mapping[str, list[str]]) -> str:
         return text
     if "triton" not in text:
         return text
-    positions, needed = Text.of(text), set[str]()
-    changes = [c for node in ast.walk(tree) for c in _changes(positions, node, tuned, needed)]
-    changes += [c for s in tree.body if isinstance(s, ast.FunctionDef) for c in _pointwise(positions, s)]
-    changes += [c for s in tree.body for c in _shim(positions, s)]
+    edits, needed = Edits(Text.of(text)), set[str]()
+    changes = [c for node in ast.walk(tree) for c in _changes(edits.text, node, tuned, needed)]
+    changes += [c for s in tree.body if isinstance(s, ast.FunctionDef) for c in _pointwise(edits.text, s)]
+    changes += [c for s in tree.body for c in _shim(edits.text, s)]
+    for change in changes:
+        edits.replace(*change)
     module = "flag_gems.runtime.backend._nvidia.heuristics_config_utils"
     imports = "".join(f"from {module} import {name}\n" for name in sorted(needed))
-    return f"{applied(text, changes)}\nimport torch\nimport triton\nimport triton.language as tl\n{imports}"
+    return f"{edits.whole()}\nimport torch\nimport triton\nimport triton.language as tl\n{imports}"
 
 
 def _changes(text: Text, node: ast.AST, tuned: Mapping[str, list[str]], needed: set[str]) -> Iterator[Change]:

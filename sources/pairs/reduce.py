@@ -10,7 +10,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from sources.text.rewrite import Text
+from sources.text.rewrite import BLOCKS, Edits, Text
 
 # Contexts that only choose the device that the arguments are on already.
 DEVICE = re.compile(
@@ -60,7 +60,7 @@ MAKERS = ("triton.jit", "triton.heuristics(", "triton.autotune(")  # of a kernel
 ASKED_LIBDEVICE = re.compile(r"(^|\.)\w*libdevice\w*$")  # a function that looks for one of libdevice's by name
 UNWANTED = re.compile(r",\s*\*\*autotune_cache_kwargs|,\s*prune_configs_by=\{[^{}]*\}(?=,?\s*\)\s*\n@)")
 ROUNDS = 8
-Change = tuple[int, int, str]
+Change = tuple[int, int, str]  # as ``Edits.replace`` takes it
 
 
 def plainly(_: str, text: str) -> str:
@@ -84,46 +84,43 @@ def reduced(text: str) -> str:
 
 def _once(text: str) -> str | None:
     """The text after one round; None where that does not parse."""
+    edits = Edits(Text.of(text))
     try:
-        changed = applied(text, list(_changes(Text.of(text), ast.parse(text))))
+        for change in _changes(edits.text, ast.parse(text)):
+            edits.replace(*change)
+        changed = edits.whole()
         ast.parse(changed)
     except (SyntaxError, ValueError, RecursionError):
         return None
     return changed
 
 
-def applied(text: str, changes: list[Change]) -> str:
-    """The text with byte ranges replaced; of two that overlap the one that starts first holds."""
-    data, out, at = text.encode(), list[bytes](), 0
-    for start, end, new in sorted(changes, key=lambda c: (c[0], -c[1])):
-        if start >= at:
-            out += [data[at:start], new.encode()]
-            at = end
-    return b"".join([*out, data[at:]]).decode()
-
-
 def _changes(text: Text, tree: ast.Module) -> Iterator[Change]:
     yield from _decorated(text, tree)
     for node in ast.walk(tree):
-        for block in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")):
-            if isinstance(block, list):
-                emptied = all(isinstance(s, ast.stmt) and _is_idle(s) for s in block)
-                for number, statement in enumerate(block):
-                    yield from _statement(text, statement, len(block) == 1 or emptied and not number)
-        if isinstance(node, ast.IfExp) and (value := decided(node.test)) is not None:
-            kept = node.body if value else node.orelse
-            yield text.start(node), text.end(node), _said(text, kept)
-        elif isinstance(node, ast.BoolOp) and (left := _undecided(node)):
-            yield text.start(node), text.end(node), _joined(text, node.op, left)
-        elif isinstance(node, ast.FunctionDef) and any("jit" in ast.unparse(d) for d in node.decorator_list):
+        for block in (b for b in (getattr(node, name, None) for name in BLOCKS) if isinstance(b, list)):
+            emptied = all(isinstance(s, ast.stmt) and _is_idle(s) for s in block)
+            for number, statement in enumerate(block):
+                yield from _statement(text, statement, len(block) == 1 or emptied and not number)
+        if isinstance(node, ast.FunctionDef) and any("jit" in ast.unparse(d) for d in node.decorator_list):
             yield from _masks(text, node)
-        elif isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
-            if isinstance(node, ast.Call) and node.args and WRAPPED.fullmatch(ast.unparse(node.func)):
-                yield text.start(node), text.end(node), _part(text, node.args[0])
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "namedtuple":
-                yield text.start(node), text.end(node), "lambda **named: tuple(named.values())"
-            said = ast.unparse(node) if node.end_lineno == node.lineno or _asks(node) else ""
-            yield from ((text.start(node), text.end(node), new) for asked, new in ANSWERS if asked.fullmatch(said))
+        elif isinstance(node, ast.expr):
+            yield from ((text.start(node), text.end(node), new) for new in _plainer(text, node))
+
+
+def _plainer(text: Text, node: ast.expr) -> Iterator[str]:
+    """What may stand in an expression's place; the first counts."""
+    if isinstance(node, ast.IfExp) and (value := decided(node.test)) is not None:
+        yield _said(text, node.body if value else node.orelse)
+    elif isinstance(node, ast.BoolOp) and (left := _undecided(node)):
+        yield _joined(text, node.op, left)
+    elif isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
+        if isinstance(node, ast.Call) and node.args and WRAPPED.fullmatch(ast.unparse(node.func)):
+            yield _part(text, node.args[0])
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "namedtuple":
+            yield "lambda **named: tuple(named.values())"
+        said = ast.unparse(node) if node.end_lineno == node.lineno or _asks(node) else ""
+        yield from (new for asked, new in ANSWERS if asked.fullmatch(said))
 
 
 def _decorated(text: Text, tree: ast.Module) -> Iterator[Change]:

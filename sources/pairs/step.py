@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -84,13 +83,8 @@ def make(store: Store, name: str) -> list[Manifest]:
     for stage, kind, dropped in ((STAGE, Candidate, left), (KERNELS, LibraryKernel, [])):
         rows = [f for f in found if isinstance(f, kind)]
         shard = f"{stage}/{digest(stage, VERSION, name, *(r.id for r in rows))}"
-        manifest = Manifest(
-            shard, stage, kind.__name__, len(rows), len(dropped), dict(Counter(d.reason for d in dropped)), [],
-            {"source": name}, round(time.monotonic() - started, 3),
-        )  # fmt: skip
-        if not (finished := store.manifest(shard)):
-            store.write(kind, rows, dropped, manifest)
-        made.append(finished or manifest)
+        finished = store.manifest(shard)
+        made.append(finished or store.make(shard, stage, kind, rows, dropped, {"source": name}, started))
     return made
 
 

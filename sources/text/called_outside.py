@@ -10,7 +10,7 @@ import ast
 import re
 
 from sources.text.rewrite import Edits, Text
-from sources.text.scope import nodes
+from sources.text.scope import forwards, nodes
 
 _BUILDS = re.compile(
     r"_?(build|create|init|make|define|configure|setup)_?(model|net(work)?s?|modules|layers)|build|setup"
@@ -30,7 +30,7 @@ def with_built_parts(text: str, tree: ast.Module) -> str:
             continue
         end = edits.text.end(init.body[-1])
         edits.replace(end, end, f"\n{' ' * init.body[-1].col_offset}self.{builds[0].name}()")
-    return edits.whole() if edits.changes else text
+    return edits.whole()
 
 
 def _makes(method: ast.FunctionDef) -> bool:
@@ -45,9 +45,9 @@ def _makes(method: ast.FunctionDef) -> bool:
 def with_named_inputs(text: str, tree: ast.Module) -> str:
     """The text with a parameter for each input that forward takes out of its ``**kwargs``: ``kwargs["labels"]``."""
     edits = Edits(Text.of(text))
-    for method in (s for n in nodes(tree) if isinstance(n, ast.ClassDef) for s in n.body):
-        rest = method.args.kwarg if isinstance(method, ast.FunctionDef) and method.name == "forward" else None
-        if not isinstance(method, ast.FunctionDef) or rest is None:
+    for method in forwards(tree):
+        rest = method.args.kwarg
+        if rest is None:
             continue
         taken = [n for n in nodes(method) if isinstance(n, ast.Subscript) and _key(n, rest.arg)]
         names = list(dict.fromkeys(_key(n, rest.arg) for n in taken))
@@ -61,7 +61,7 @@ def with_named_inputs(text: str, tree: ast.Module) -> str:
         edits.replace(start, start, "".join(f"{name}, " for name in names))
         for node in taken:
             edits.replace(edits.text.start(node), edits.text.end(node), _key(node, rest.arg))
-    return edits.whole() if edits.changes else text
+    return edits.whole()
 
 
 def _key(node: ast.Subscript, name: str) -> str:

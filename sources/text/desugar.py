@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from sources.text.rewrite import Edits, Text
-from sources.text.scope import is_literal, nodes, walk
+from sources.text.scope import forwards, is_literal, nodes, walk
 
 _CALLED = re.compile(r"\bdef __call__\b")
 _STARRED = re.compile(r"\bdef forward\b.*?[(,]\s*\*\s*,", re.S)
@@ -69,9 +69,7 @@ def with_positional_inputs(text: str, tree: ast.Module) -> str:
     if not _STARRED.search(text):
         return text
     edits = Edits(Text.of(text))
-    for method in (s for n in nodes(tree) if isinstance(n, ast.ClassDef) for s in n.body):
-        if not isinstance(method, ast.FunctionDef) or method.name != "forward":
-            continue
+    for method in forwards(tree):
         given = method.args
         before: list[ast.arg | ast.expr] = [*given.posonlyargs, *given.args, *given.defaults]
         if given.vararg or not given.kwonlyargs or not before:
@@ -86,7 +84,7 @@ def with_positional_inputs(text: str, tree: ast.Module) -> str:
             optional = optional or default is not None
             if optional and default is None:
                 edits.replace(edits.text.end(argument), edits.text.end(argument), " = None")
-    return edits.whole() if edits.changes else text
+    return edits.whole()
 
 
 def with_counted_inputs(text: str, tree: ast.Module) -> str:
@@ -97,9 +95,9 @@ def with_counted_inputs(text: str, tree: ast.Module) -> str:
     if not _COUNTED.search(text):
         return text
     edits = Edits(Text.of(text))
-    for method in (s for n in nodes(tree) if isinstance(n, ast.ClassDef) for s in n.body):
-        star = method.args.vararg if isinstance(method, ast.FunctionDef) and method.name == "forward" else None
-        if not isinstance(method, ast.FunctionDef) or star is None:
+    for method in forwards(tree):
+        star = method.args.vararg
+        if star is None:
             continue
         names = max((_named(n, star.arg) for n in walk(method) if isinstance(n, ast.If)), key=len, default=[])
         if len(method.args.args) > 1 or method.args.kwonlyargs or method.args.kwarg or len({*names, star.arg}) < 3:
@@ -108,7 +106,7 @@ def with_counted_inputs(text: str, tree: ast.Module) -> str:
         said, start = ", ".join(names), edits.text.start(first)
         edits.replace(edits.text.start(star) - 1, edits.text.end(star), said)
         edits.replace(start, start, f"{star.arg} = ({said})\n{first.col_offset * ' '}")
-    return edits.whole() if edits.changes else text
+    return edits.whole()
 
 
 def _named(branch: ast.If, given: str) -> list[str]:
@@ -163,7 +161,7 @@ def without_importing(text: str, tree: ast.Module) -> str:
             found |= new
     for call in found.values():
         edits.replace(edits.text.start(call), edits.text.end(call), NAMED)
-    return edits.whole() if edits.changes else text
+    return edits.whole()
 
 
 def _followed(function: ast.FunctionDef) -> Iterator[ast.Slice]:

@@ -26,7 +26,7 @@ def with_usual_methods(text: str, tree: ast.Module) -> str:
             for taken in _taken(method):
                 if name := _spelled(taken.args[1], _usual(method)):
                     edits.replace(edits.text.start(taken), edits.text.end(taken), f"self.{name}")
-    return edits.whole() if edits.changes else text
+    return edits.whole()
 
 
 def _taken(method: ast.FunctionDef) -> Iterator[ast.Call]:

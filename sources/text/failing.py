@@ -42,7 +42,7 @@ def without_failing(source: str, line: int) -> str:
         edits.replace(start, start, "from logging import getLogger\n\n" if logs else "")
         made = "getLogger()" if logs else _nothing(node.targets[0])
         edits.replace(edits.text.start(node.value), edits.text.end(node.value), made)
-    return edits.whole() if edits.changes else source
+    return edits.whole()
 
 
 def _nothing(target: ast.expr) -> str:

@@ -11,7 +11,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from sources.text.rewrite import Edits, RewriteError, Text
+from sources.text.rewrite import Edits, Text
 from sources.text.scope import nodes
 
 NOTE = "what a call computes of its state it keeps to itself"
@@ -30,10 +30,7 @@ def kept_within(source: str) -> str:
             bound = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
             for statement in ast.walk(function):
                 _keep(edits, statement, bound)
-    try:
-        return edits.whole() if edits.changes else source
-    except RewriteError:
-        return source
+    return edits.whole()
 
 
 def _for_the_next(forward: ast.FunctionDef) -> Iterator[ast.stmt]:

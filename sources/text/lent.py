@@ -19,4 +19,4 @@ def with_lent(text: str, tree: ast.Module) -> str:
         said = ast.unparse(node) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) else ""
         if said in lent and isinstance(node, ast.Attribute):
             edits.replace(edits.text.start(node), edits.text.end(node), lent[said])
-    return edits.whole() if edits.changes else text
+    return edits.whole()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from sources.text.rewrite import Edits, RewriteError, Text
+from sources.text.rewrite import Edits, Text
 from sources.text.scope import nodes
 
 NOTE = "masks are of truth values, as comparisons give them now"
@@ -32,12 +32,7 @@ def of_truth(source: str) -> str:
                 _not(edits, node)
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and _compares(node.operand):
             edits.replace(edits.text.start(node), edits.text.start(node) + 1, "-1 * ")
-    try:
-        changed = edits.whole()
-        ast.parse(changed)
-    except (RewriteError, SyntaxError):
-        return source
-    return changed
+    return edits.parsed()
 
 
 def _not(edits: Edits, node: ast.BinOp) -> None:

@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from sources.text.rewrite import Edits, Text
+from sources.text.rewrite import Edits, Text, first_import
 from sources.text.scope import nodes
 
 MODULE, TABLE = "torchvision_models", "torchvision_networks"
@@ -32,7 +32,7 @@ def with_networks(text: str, tree: ast.Module) -> str:
             edits.replace(edits.text.start(node), edits.text.end(node), f"{TABLE}[{ast.unparse(name)}]")
         elif isinstance(node, ast.Call) and (known := _of_hub(node)):
             edits.replace(edits.text.start(node), edits.text.end(node), f"{TABLE}[{known!r}]()")
-    first = next((n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom) and not _is_future(n)), None)
+    first = first_import(tree)
     if not edits.changes or first is None:
         return text
     start = edits.text.start(first)
@@ -73,7 +73,3 @@ def _of_hub(call: ast.Call) -> str:
     name = call.args[1] if _HUB.fullmatch(ast.unparse(call.func)) and len(call.args) > 1 else None
     said = name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else ""
     return max((n for n in _KNOWN if said.startswith(n)), key=len, default="")
-
-
-def _is_future(node: ast.Import | ast.ImportFrom) -> bool:
-    return isinstance(node, ast.ImportFrom) and node.module == "__future__"

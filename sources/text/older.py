@@ -66,7 +66,7 @@ def with_factories(text: str, tree: ast.Module) -> str:
         edits.replace(end(first), end(first), f"\nfrom dataclasses import field as {FACTORY}")
     elif plain:
         return text
-    return edits.whole() if edits.changes else text
+    return edits.whole()
 
 
 def with_looped_edges(text: str, tree: ast.Module) -> str:
@@ -83,7 +83,7 @@ def with_looped_edges(text: str, tree: ast.Module) -> str:
             own = ast.unparse(node.targets[0]) == ast.unparse(call.args[0])
             if own and ast.unparse(call.func).split(".")[-1] == "add_self_loops":
                 edits.replace(edits.text.end(call), edits.text.end(call), "[0]")
-    return edits.whole() if edits.changes else text
+    return edits.whole()
 
 
 def with_filled_parameters(text: str, tree: ast.Module) -> str:
@@ -104,7 +104,7 @@ def with_filled_parameters(text: str, tree: ast.Module) -> str:
             and all(k.arg != "dtype" for k in call.keywords)
         ):
             edits.replace(edits.text.start(value), edits.text.end(value), f"{value.value}.0")
-    return edits.whole() if edits.changes else text
+    return edits.whole()
 
 
 def _is_record(value: ast.expr | None) -> TypeGuard[ast.Call]:

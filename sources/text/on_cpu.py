@@ -95,31 +95,44 @@ def respelled(tree: ast.AST) -> tuple[tuple[ast.expr, str], ...]:
 
 def _respelled(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
     for node in tree:
-        if isinstance(node, ast.Attribute) and node.attr.endswith("Tensor"):
-            if ast.unparse(node.value) == "torch.cuda":
-                yield node, f"torch.{node.attr}"
-            continue
-        if isinstance(node, ast.Attribute) and node.attr in _OF_NUMPY and ast.unparse(node.value) in ("np", "numpy"):
-            yield node, _OF_NUMPY[node.attr].format(ast.unparse(node.value))
-        elif isinstance(node, ast.Attribute) and node.attr in _COMPILED and ast.unparse(node.value) == "torch.jit":
-            yield node, _COMPILED[node.attr]
-        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == "collections":
-            yield node, ".".join(now_at("collections", node.attr))
-        elif isinstance(node, ast.Name) and node.id == "__file__" and isinstance(node.ctx, ast.Load):
-            yield node, "'task.py'"
-        elif isinstance(node, ast.Attribute) and node.attr == "__name__" and _of_module(node.value):
-            yield node, "__name__"  # a text that is only executed is no module that could be found
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and ast.unparse(node.func) in _NOWHERE:
-            yield node, _NOWHERE[ast.unparse(node.func)]
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and convolves_images(node):
-            yield node.func, f"{ast.unparse(node.func.value)}.Conv2d"
-        for name, value in _named(node):
-            if "device" in name.lower():
-                yield from ((device, "'cpu'") for device in _cuda(value))
-                if isinstance(value, ast.Call) and (asked := _ORDINAL.fullmatch(ast.unparse(value))):
-                    yield value, f"{asked[1]}.device"
-            elif isinstance(value, ast.Constant) and _PRETRAINED.search(name) and value.value is True:
-                yield value, "False"
+        match node:
+            case ast.Attribute():
+                if said := _attribute(node):
+                    yield node, said
+            case ast.Name(id="__file__", ctx=ast.Load()):
+                yield node, "'task.py'"
+            case ast.Call(func=ast.Attribute() as function):
+                if said := _NOWHERE.get(ast.unparse(function), ""):
+                    yield node, said
+                elif convolves_images(node):
+                    yield function, f"{ast.unparse(function.value)}.Conv2d"
+        yield from _told(node)
+
+
+def _attribute(node: ast.Attribute) -> str:
+    """What is said in place of an attribute that is of CUDA, of an older library or of a file, "" for others."""
+    owner = ast.unparse(node.value)
+    if node.attr.endswith("Tensor"):
+        return f"torch.{node.attr}" if owner == "torch.cuda" else ""
+    if owner in ("np", "numpy") and node.attr in _OF_NUMPY:
+        return _OF_NUMPY[node.attr].format(owner)
+    if owner == "torch.jit" and node.attr in _COMPILED:
+        return _COMPILED[node.attr]
+    if owner == "collections":
+        return ".".join(now_at("collections", node.attr))
+    # A text that is only executed is no module that could be found.
+    return "__name__" if node.attr == "__name__" and _of_module(node.value) else ""
+
+
+def _told(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:
+    """Devices and wishes for trained weights in what a call, an assignment or a signature names."""
+    for name, value in _named(node):
+        if "device" in name.lower():
+            yield from ((device, "'cpu'") for device in _cuda(value))
+            if isinstance(value, ast.Call) and (asked := _ORDINAL.fullmatch(ast.unparse(value))):
+                yield value, f"{asked[1]}.device"
+        elif isinstance(value, ast.Constant) and _PRETRAINED.search(name) and value.value is True:
+            yield value, "False"
 
 
 def _asked(tree: Sequence[ast.AST]) -> Iterator[tuple[ast.expr, str]]:

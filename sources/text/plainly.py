@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from sources.text.rewrite import Edits, Text
+from sources.text.rewrite import Edits, Text, first_import
 from sources.text.scope import is_literal, nodes, walk
 
 _COMPILE = frozenset(["torch.compile", "torch.jit.script", "jit.script"])
@@ -22,7 +22,7 @@ def without_compiling(text: str, tree: ast.Module) -> str:
         if call.args and not isinstance(call.args[0], ast.Starred):
             edits.replace(edits.text.start(call), edits.text.start(call.args[0]), "(")
             edits.replace(edits.text.end(call.args[0]), edits.text.end(call), ")")
-    return edits.whole() if edits.changes else text
+    return edits.whole()
 
 
 def with_errors(text: str, tree: ast.Module) -> str:
@@ -36,7 +36,7 @@ def with_errors(text: str, tree: ast.Module) -> str:
         if isinstance(call, ast.Call) and ast.unparse(call.func) in _END and all(map(is_literal, call.args)):
             said = ast.unparse(call.args[0]) if call.args else ""
             edits.replace(edits.text.start(call), edits.text.end(call), f"raise RuntimeError({said})")
-    return edits.whole() if edits.changes else text
+    return edits.whole()
 
 
 def with_held(text: str, tree: ast.Module) -> str:
@@ -47,8 +47,7 @@ def with_held(text: str, tree: ast.Module) -> str:
     if HELD not in text:
         return text
     found = [h for n in nodes(tree) for h in _holders(n) if ast.unparse(h) == HELD]
-    imports = (s for s in tree.body if isinstance(s, ast.Import | ast.ImportFrom))
-    first = next((s for s in imports if getattr(s, "module", "") != "__future__"), None)
+    first = first_import(tree)
     if not found or first is None:
         return text
     edits = Edits(Text.of(text))

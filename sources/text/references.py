@@ -31,7 +31,7 @@ def with_references(text: str, tree: ast.Module) -> str:
         first = function.body[int(ast.get_docstring(function) is not None and len(function.body) > 1)]
         said = _called(like, function, first.col_offset * " ")
         edits.replace(edits.text.start(first), edits.text.end(function.body[-1]), said)
-    return edits.whole() if edits.changes else text
+    return edits.whole()
 
 
 def _of_triton(node: ast.stmt) -> bool:

@@ -8,7 +8,10 @@ import textwrap
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 
+from kdata.task import is_future
 from sources.text.scope import nodes
+
+BLOCKS = ("body", "orelse", "finalbody")  # fields of nodes that hold statements
 
 
 class RewriteError(ValueError):
@@ -87,7 +90,16 @@ class Edits:
 
     def whole(self) -> str:
         """The edited text."""
-        return self._apply(0, len(self.text.data))
+        return self._apply(0, len(self.text.data) + 1)  # what is put behind the last byte, too
+
+    def parsed(self) -> str:
+        """The edited text, or the text as it was: for rules that may meet a layout that they do not foresee."""
+        changed = self.whole()
+        try:
+            ast.parse(changed)
+        except SyntaxError:
+            return self.text.data.decode("utf-8", "surrogatepass")
+        return changed
 
     def _apply(self, start: int, end: int) -> str:
         out, at = [], start
@@ -97,6 +109,11 @@ class Edits:
             out += [self.text.data[at:first], new]
             at = min(last, end)  # removing the last statement of a block takes the line's end with it
         return b"".join([*out, self.text.data[at:end]]).decode("utf-8", "surrogatepass")
+
+
+def first_import(tree: ast.Module) -> ast.Import | ast.ImportFrom | None:
+    """The first import of a file, before which another may stand."""
+    return next((s for s in tree.body if isinstance(s, ast.Import | ast.ImportFrom) and not is_future(s)), None)
 
 
 def extent(text: Text, statement: ast.stmt) -> tuple[int, int]:
@@ -125,7 +142,7 @@ def remove_statements(
     One whose statements are ``refused``, by id, becomes an error: the task is not to enter it.
     """
     for node in nodes(root):
-        for block in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")):
+        for block in (getattr(node, name, None) for name in BLOCKS):
             if not isinstance(block, list):
                 continue
             out = [s for s in block if isinstance(s, ast.stmt) and unwanted(s)]

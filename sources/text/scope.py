@@ -58,6 +58,12 @@ class Reads:
     eager: set[str] = field(default_factory=set)  # names read as soon as the node is executed
 
 
+def forwards(tree: ast.AST) -> Iterator[ast.FunctionDef]:
+    """The method ``forward`` of each class of a text."""
+    methods = (s for n in nodes(tree) if isinstance(n, ast.ClassDef) for s in n.body)
+    return (s for s in methods if isinstance(s, ast.FunctionDef) and s.name == "forward")
+
+
 def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
     """``walk``, remembered: one definition is part of many cuts."""
     return (tree, *_below(tree))

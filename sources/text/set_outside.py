@@ -68,7 +68,7 @@ def given_within(source: str) -> str:
             if nothing and isinstance(target, ast.Attribute) and target.attr in asserted:
                 weights = f"torch.nn.Parameter(torch.rand({sizes[0]}) + 0.5)"
                 edits.replace(edits.text.start(node.value), edits.text.end(node.value), weights)
-    return edits.whole() if edits.changes else source
+    return edits.whole()
 
 
 def _bound(tree: ast.AST) -> set[str]:

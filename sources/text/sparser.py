@@ -24,7 +24,7 @@ def sparser(source: str, times: int) -> str:
         given = [*zip(names, call.args, strict=False), *((k.arg or "", k.value) for k in call.keywords)]
         for node, number in (n for name, value in given if _COUNTS.fullmatch(name) for n in _numbers(value)):
             edits.replace(edits.text.start(node), edits.text.end(node), str(max(LEAST, number // times)))
-    return edits.whole() if edits.changes else source
+    return edits.whole()
 
 
 def _parameters(tree: ast.Module) -> Iterator[tuple[str, list[str]]]:

@@ -30,13 +30,4 @@ def listed(source: str, name: str) -> str:
     elif init is None and first is not None and "Sequential" in [ast.unparse(b).split(".")[-1] for b in node.bases]:
         at, _ = extent(edits.text, first)
         edits.replace(at, at, _OF_SEQUENTIAL)
-    changed = edits.whole() if edits.changes else source
-    return changed if _parses(changed) else source
-
-
-def _parses(source: str) -> bool:
-    try:
-        ast.parse(source)
-    except SyntaxError:
-        return False
-    return True
+    return edits.parsed()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from sources.text.rewrite import Edits, RewriteError, Text
+from sources.text.rewrite import Edits, Text
 from sources.text.scope import nodes
 
 NOTE = "sizes are divided as Python 2 did, to whole numbers"
@@ -23,12 +23,7 @@ def divided(source: str) -> str:
         if isinstance(function, ast.FunctionDef) and _CONSTRUCTORS.fullmatch(function.name):
             for node in ast.walk(function):
                 _divide(edits, node)
-    try:
-        changed = edits.whole()
-        ast.parse(changed)
-    except (RewriteError, SyntaxError):
-        return source
-    return changed
+    return edits.parsed()
 
 
 def _divide(edits: Edits, node: ast.AST) -> None:

@@ -234,7 +234,7 @@ def _weightless(maker: Any) -> Any:
 def _run_weightless(model: nn.Module) -> None:
     """Run a model as it is made, else in evaluation mode: in training it may ask for targets."""
     with torch.device("meta"):
-        first = list(_images(model, starts(model)[:MAX_STARTS]))
+        first = list(_images(starts(model)[:MAX_STARTS]))
         for specs, training in ((s, t) for t in (model.training, False) for s in first):
             try:
                 if has_tensor(model.train(training)(*(draw(s) for s in specs))):
@@ -243,7 +243,7 @@ def _run_weightless(model: nn.Module) -> None:
                 continue
 
 
-def _images(model: nn.Module, first: list[Specs]) -> Iterator[Specs]:
+def _images(first: list[Specs]) -> Iterator[Specs]:
     """The guesses, images among them in sizes that networks are made for."""
     for specs in first:
         yield specs

@@ -158,7 +158,6 @@ class Ledger:
     behaviour: Literal["run", "skip", "fail", "far", "placed"] = "run"
     launches: list[Launch] = field(default_factory=list)
     moving: bool = False  # the interpreter moves arguments to where it wants them: no work of the candidate
-    path: str = ""
     native: bool = False  # the candidate is compiled: it can compute with what is on the host
     calling: bool = False  # its forward runs, not what loads its weights
     made: Made | None = None  # in the trial that is looked at for it

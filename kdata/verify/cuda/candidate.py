@@ -58,7 +58,6 @@ class Program:
     calls: tuple[cuda_calls.Call, ...]  # what its Python asks for
     builds: tuple[Build, ...]
     kernels: cuda_symbols.Kernels
-    compilers: tuple[str, ...]  # with versions
     operators: tuple[str, ...]  # of torch that its C++ can call beyond what wrappers may leave to it
 
 
@@ -198,7 +197,7 @@ def _compile(candidate: Candidate, options: Options, lenient: bool) -> Program:
     libraries = tuple((call.key, files[cuda_build.LIBRARY]) for call, (_, files) in zip(calls, made, strict=True))
     hosts = {call.key: files[cuda_build.HOST_OBJECT] for call, (_, files) in zip(calls, made, strict=True)}
     calls_torch = tuple(cuda_symbols.computes(symbols))
-    return Program(python, libraries, hosts, tuple(calls), builds, kernels, compilers(), calls_torch)
+    return Program(python, libraries, hosts, tuple(calls), builds, kernels, calls_torch)
 
 
 def _gather(candidate: Candidate, python: str, options: Options) -> Sequence[cuda_calls.Call]:

@@ -28,11 +28,11 @@ def blamed(error: Exception, tree: ast.Module, file: str, culprits: frozenset[st
     if not steps:
         return set()
     inner, line, at = steps[-1]
-    found = _origins(_failing(_node(tree, line, _place(inner, at)), str(error), inner, culprits), tree, inner, line)
+    found = _origins(_failing(_node(tree, line, _place(inner, at)), str(error), inner, culprits), tree, line)
     for frame, line, at in reversed(steps[:-1]):
         if inner.f_code.co_name not in _COMPREHENSIONS:
             call = _node(tree, line, _place(frame, at))
-            found = _origins(_given(call, inner, found), tree, frame, line) if isinstance(call, ast.Call) else set()
+            found = _origins(_given(call, inner, found), tree, line) if isinstance(call, ast.Call) else set()
         inner = frame
     return found
 
@@ -100,7 +100,7 @@ def _given(call: ast.Call, inner: types.FrameType, names: set[str]) -> list[tupl
     return found
 
 
-def _origins(found: Iterable[tuple[ast.expr, str]], tree: ast.Module, frame: types.FrameType, line: int) -> set[str]:
+def _origins(found: Iterable[tuple[ast.expr, str]], tree: ast.Module, line: int) -> set[str]:
     """The parameters of a function that expressions in it are made of, with what is read of each."""
     path = statements(tree, line)
     function = next((s for s in reversed(path) if isinstance(s, ast.FunctionDef)), None)

@@ -237,7 +237,7 @@ def _by_use(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[
         *of_each(name, text, whole),
         *by_names(name, whole(), module, shaped(module, len(SPATIAL[2]) + 2)),
         *_recorded(module, parameter, text),
-        *plain(name, str(parameter.annotation), text),
+        *plain(name, str(parameter.annotation)),
         *chosen(name, text),
         *matched(name, text),
         *unpacked(module, name, text),

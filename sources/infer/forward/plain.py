@@ -17,7 +17,7 @@ def chosen(name: str, text: str) -> list[Plain]:
     return [Plain(ast.literal_eval(t)) for t in dict.fromkeys(found)][:4]
 
 
-def plain(name: str, hint: str, text: str) -> list[Plain]:
+def plain(name: str, hint: str) -> list[Plain]:
     """Values for a parameter that is no tensor, as its type hint tells."""
     kind = re.sub(r"<class '(\w+)'>", r"\1", hint).split("|")[0].strip()
     counted = re.fullmatch(r"(?:typing\.)?[Tt]uple\[(int|float)((?:, ?(?:int|float))*)\]", kind)

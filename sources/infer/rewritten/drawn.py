@@ -11,7 +11,7 @@ import ast
 import re
 
 from sources.infer.running.vanishing import TINY
-from sources.text.rewrite import Edits, RewriteError, Text, remove_statements
+from sources.text.rewrite import Edits, Text, remove_statements
 from sources.text.scope import nodes
 
 NOTE = "weights that started as zeros, or unset, are drawn at random"
@@ -48,12 +48,7 @@ def drawn(source: str) -> str:
         elif isinstance(node, ast.Call):
             _enlarge(edits, [(k.arg, k.value) for k in node.keywords if k.arg])
             _widen(edits, node)
-    try:
-        changed = edits.whole()
-        ast.parse(changed)
-    except (RewriteError, SyntaxError):
-        return source
-    return changed
+    return edits.parsed()
 
 
 def drawn_at_last(source: str, name: str) -> str:
