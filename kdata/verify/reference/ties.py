@@ -60,13 +60,14 @@ class ByPlace(TorchDispatchMode):
     def __torch_dispatch__(self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
         if function is not torch.ops.aten.topk.default or not args[0].ndim:
             return function(*args, **(kwargs or {}))
-        given, count = args[:2]
-        dim, largest, ordered = [*args[2:], *(-1, True, True)[len(args) - 2 :]]
+        return self._topk(*args)
+
+    def _topk(self, given: Tensor, count: int, dim: int = -1, largest: bool = True, ordered: bool = True) -> Any:
         row = given.flip(dim) if self._backwards else given
         if ordered:
             values, indices = (t.narrow(dim, 0, count) for t in row.sort(dim=dim, descending=largest, stable=True))
         else:
-            values, indices = function(row, count, dim, largest, ordered)
+            values, indices = torch.topk(row, count, dim, largest, ordered)
         return values, given.shape[dim] - 1 - indices if self._backwards else indices
 
 
