@@ -302,7 +302,7 @@ def _base(prober: Prober, found: tuple[Size, ...]) -> Values:
         for cap in CAPS:
             values = {s.name: down(s.value, cap) for s in found if s.name in names and s.value > cap}
             run = prober.forward(values)
-            if run is None or run.void or (like is not None and like.degenerates(run)):
+            if run is None or not _serves(run, like):
                 continue
             if _small(prober, run):
                 return values
@@ -311,9 +311,26 @@ def _base(prober: Prober, found: tuple[Size, ...]) -> Values:
         one_by_one = _defined(prober, found, _shrink(prober, found, inputs, like))
         if (run := prober.forward(one_by_one)) is not None:
             tolerable.append((run.cost.work, one_by_one))
+    for values in _divided(found, inputs | twins) if not tolerable else ():
+        run = prober.forward(values)
+        if run is not None and _serves(run, like):
+            tolerable.append((run.cost.work, values))
+            if _small(prober, run):
+                break
     if not tolerable or min(w for w, _ in tolerable) > MOST * WORK:
         raise TooLargeError(reasons.TOO_LARGE)
     return min(tolerable, key=lambda t: t[0])[1]
+
+
+def _serves(run: Run, like: Run | None) -> bool:
+    """Whether a run answers with numbers, and is no degenerate form of the one at the task's own sizes."""
+    return not run.void and not (like is not None and like.degenerates(run))
+
+
+def _divided(found: tuple[Size, ...], names: set[str]) -> Iterator[Values]:
+    """The sizes divided by one number, which keeps their ratios: of what is twice as wide as something else."""
+    for part in (1 << n for n in range(1, max((s.value for s in found), default=1).bit_length())):
+        yield {s.name: s.value // part for s in found if s.name in names and s.value % part == 0 and s.value > part}
 
 
 def _shrink(prober: Prober, found: tuple[Size, ...], inputs: set[str], like: Run | None) -> Values:

@@ -1,9 +1,9 @@
 # verified [torch adds one to num_batches_tracked, also when calls are timed]
 import torch
 import torch.nn as nn
+import torch.nn.functional as F
 import triton
 import triton.language as tl
-import torch.nn.functional as F
 
 
 class Model(nn.Module):
