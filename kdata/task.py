@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, pairwise
@@ -22,6 +22,7 @@ from typing import Any
 from kdata.devices import on_host
 
 INPUTS, INIT_INPUTS = "get_inputs", "get_init_inputs"
+TIED = 6  # equal integers from this one on are taken to be equal on purpose
 LAYERS = ("nn.", "torch.nn.")  # where classes of layers come from, whatever their names
 ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], int]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
@@ -243,10 +244,12 @@ def _sizes(tree: ast.Module) -> Iterator[tuple[Size, ast.expr]]:
 
 def _integers(tree: ast.Module) -> Iterator[tuple[str, ast.expr, int]]:
     """Integers of the statements that decide the inputs, each with the name it goes by."""
-    for statement in _deciding(tree):
-        outer = statement.name if isinstance(statement, ast.FunctionDef) else _target(statement)
+    statements = _deciding(tree)
+    alone = {value for s in statements if isinstance(s, ast.FunctionDef) for value in _standing_alone(s)}
+    for statement in statements:
+        outer, beside = (statement.name, alone) if isinstance(statement, ast.FunctionDef) else (_target(statement), ())
         labels = _labels(statement)
-        structure = _structure(statement)
+        structure = _structure(statement, beside)
         for node in ast.walk(statement):
             if isinstance(node, ast.expr) and id(node) not in structure:
                 value = _whole(node)
@@ -288,14 +291,35 @@ def _whole(node: ast.expr) -> int | None:
     return None
 
 
-def _structure(statement: ast.stmt) -> set[int]:
-    """Literals that are no sizes of their own: parts of a number, and factors of a named one (``2 * hidden``)."""
+def _structure(statement: ast.stmt, alone: Container[int]) -> set[int]:
+    """Nodes that are no sizes of their own: parts of a number, and factors of a named one (``2 * hidden``).
+
+    Or of one that stands ``alone`` elsewhere: ``4 * 1000`` beside ``1000`` is four times that, not 4000.
+    """
     found: set[int] = set()
     for node in ast.walk(statement):
-        if isinstance(node, ast.BinOp | ast.UnaryOp):
-            operands = [node.left, node.right] if isinstance(node, ast.BinOp) else [node.operand]
-            found |= {id(o) for o in operands if isinstance(o, ast.Constant | ast.BinOp)}
+        operands = _operands(node)
+        found |= {id(o) for o in operands if isinstance(o, ast.Constant | ast.BinOp)}
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            sized = [o for o in operands if isinstance(o, ast.Constant) and o.value in alone]
+            if len(sized) == 1:
+                found = (found | {id(node)}) - {id(sized[0])}
     return found
+
+
+def _standing_alone(statement: ast.stmt) -> Iterator[int]:
+    """Integers, large enough not to be equal by chance, that are no part of another number."""
+    parts = {id(o) for node in ast.walk(statement) for o in _operands(node)}
+    for node in ast.walk(statement):
+        number = _whole(node) if isinstance(node, ast.Constant) and id(node) not in parts else None
+        if number is not None and number >= TIED:
+            yield number
+
+
+def _operands(node: ast.AST) -> list[ast.expr]:
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    return [node.operand] if isinstance(node, ast.UnaryOp) else []
 
 
 def _deciding(tree: ast.Module) -> list[ast.stmt]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kdata.verify.reference.larger import Larger
 from kdata.verify.reference.probe import Prober
-from kdata.verify.reference.variants import Variant
+from kdata.verify.reference.variants import Variant, plan
 
 HALVED = """import torch
 from torch import nn
@@ -159,3 +159,28 @@ def test_one_class_is_no_larger_size_either() -> None:
         run = larger.prober.forward(values, real=False)
         assert run is not None
         assert larger._fits(Variant("beyond", values, run)) is fits
+
+
+GATED = """import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, gates, cell):
+        kept, added = gates.chunk(2, -1)
+        return torch.sigmoid(kept) * cell + torch.tanh(added)
+
+
+def get_inputs():
+    return [torch.randn(4096, 8192), torch.randn(4096, 4096)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+
+def test_what_is_too_large_to_run_is_not_scaled_down_to_what_broadcasts() -> None:
+    """Two gates of one column each would spread over a cell of any width."""
+    gates, cell = plan(Prober(GATED, "Model"), 4)[0].run.shapes
+    assert gates == (cell[0], 2 * cell[1])

@@ -11,7 +11,7 @@ from torch import Tensor
 from kdata.verify.compare import Nature, UnequalError, errors
 from kdata.verify.gpu.errors import Measure, near, unequal
 from kdata.verify.reference.probe import Meter
-from kdata.verify.reference.ties import Ties
+from kdata.verify.reference.ties import ByPlace, Ties
 from kdata.verify.values import shifts, span
 
 
@@ -152,3 +152,12 @@ def test_where_rounding_decides_which_extreme_comes_first_either_would_do(
         with Ties() as ties:
             getattr(torch, name)(rows, 1)
         assert ties.close == close
+
+
+@pytest.mark.parametrize(("backwards", "chosen"), [(False, [1, 2]), (True, [4, 2])])
+def test_of_equal_ones_the_first_or_the_last_is_chosen(backwards: bool, chosen: list[int]) -> None:
+    """Whatever torch names: a kernel that goes through a row in another order names another."""
+    with ByPlace(backwards):
+        values, indices = torch.tensor([0.0, 3.0, 3.0, 1.0, 3.0]).topk(2)
+        least = torch.tensor([[2.0, 5.0], [2.0, 4.0]]).topk(1, 0, largest=False).indices
+    assert values.tolist() == [3.0, 3.0] and indices.tolist() == chosen and least.tolist() == [[int(backwards), 1]]

@@ -108,3 +108,13 @@ def get_init_inputs():
     program = task.execute(text, "Model")
     (given,) = program.inputs()
     assert program.build()(given).equal(given.sin())
+
+
+def test_a_factor_of_a_size_that_stands_elsewhere_is_no_size() -> None:
+    """Four gates of a width are four times that width; a number that stands nowhere else is one."""
+    text = SOURCE.replace(
+        "torch.zeros(rows, columns)", "torch.zeros(5, 4 * 1000), torch.zeros(5, 1000), torch.zeros(2 * 96)"
+    )
+    found = {size.name: size.value for size in task.sizes(text)}
+    assert [found[name] for name in sorted(found) if name.startswith(task.INPUTS)] == [5, 5, 1000, 192, 1000]
+    assert "torch.zeros(5, 4 * 7)" in task.resize(text, {n: 7 for n, v in found.items() if v == 1000})

@@ -233,7 +233,7 @@ assert triton_key.cache_info().currsize == 1
 
 @pytest.mark.parametrize("style", ON_DEVICE[1:])
 def test_a_seed_names_the_style_of_its_draw(style: str) -> None:
-    """The same in every process, other values than the natural ones of that seed, zeros, signs and integers as they were."""
+    """The same in every process, other values than the natural ones of that seed, zeros and integers as they were."""
     values = torch.randn(40, 50, generator=torch.Generator().manual_seed(0))
     values = values.triu() if style != BARELY else values  # of which few change, and zeros not
     draws = Draws.of([values.t(), torch.arange(4)])
@@ -243,5 +243,12 @@ def test_a_seed_names_the_style_of_its_draw(style: str) -> None:
     assert bool((one[natural == 0] == 0).all())
     if style == BARELY:
         assert int((one != natural).sum()) <= 2 and bool((one.abs() <= natural.abs()).all())
+    elif style == "banded":
+        kept = (one != 0).any(0)
+        assert int(kept.sum()) == 5 and torch.equal(one[:, kept], natural[:, kept])
+    elif style == "parted":
+        assert bool((one[:, :20][natural[:, :20] != 0] > 0).all()) and bool(
+            (one[:, 20:][natural[:, 20:] != 0] < 0).all()
+        )
     elif style != "corners":
         assert torch.equal(one.sign(), natural.sign()) and float(one.abs().max() / natural.abs().max()) > 10

@@ -34,6 +34,7 @@ from kdata.verify.reference.magnitudes import CONDITION
 from kdata.verify.reference.probe import Meter
 from kdata.verify.reference.roundings import either_way, nudge
 from kdata.verify.reference.styles import BITS, CONDITIONED, ON_DEVICE
+from kdata.verify.reference.ties import ByPlace
 from kdata.verify.reference.weights import SMALL
 from kdata.verify.scratch import COMPILATION, OWN
 from kdata.verify.timing.samples import Sampler
@@ -256,10 +257,18 @@ class Bench:
             shifted = shifts(flat) if self._jumps else ()
             moved = (self._answers(self._module, tree_unflatten(m, structure)) for m in shifted)
             ways = either_way(lambda: self._answers(self._module, self._make(seed))) if self._narrows else ()
-            return list(zip(*span(itertools.chain([eager], moved, ways)), strict=True))
+            chosen = self._whichever(seed) if self._jumps else ()
+            return list(zip(*span(itertools.chain([eager], moved, ways, chosen)), strict=True))
         except Exception:  # noqa: BLE001 - outside its domain, no room, or another shape: no step is known
             torch.cuda.empty_cache()
             return [None] * len(self._measures)
+
+    def _whichever(self, seed: int) -> Iterator[list[Tensor]]:
+        """The answers that take of what is equal the first, and the last: a kernel's rows meet in another order."""
+        for backwards in (False, True):
+            with ByPlace(backwards):
+                answers = self._answers(self._module, self._make(seed))
+            yield answers
 
     def _measure(self, seed: int, terms: int, sums: bool) -> list[Measure | Tensor]:
         """Eager's answer, the fp64 golden and a disturbed answer for one draw, output by output."""

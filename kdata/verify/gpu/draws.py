@@ -27,6 +27,8 @@ STYLED = 1 << 28  # elements of an input up to which there are styles: they need
 TILE = 1 << 26  # elements of a larger input that travel; it is made by repeating them
 SPREAD = 1 / 8
 RARE = 1000  # of so many elements one changes where few do
+LIFT = 8.0  # by which a gate's sigmoid is within 0.0004 of one, or zero
+BAND = 8  # such a part of the columns is left
 Style = Callable[[torch.Tensor, int], torch.Tensor]  # of a tensor and a seed
 # Kept before any candidate is imported, so that patching torch does not change what is drawn.
 _rand, _empty, _take, _randint = torch.rand, torch.empty_strided, torch.take, torch.randint
@@ -164,8 +166,39 @@ def _barely(values: torch.Tensor, seed: int) -> None:
     values.index_copy_(0, few, values.index_select(0, few).div_(2))
 
 
-STYLES: dict[str, Style] = {"natural": _natural, "wide": _in_place(_wide), "corners": _in_place(_cornered),
-                            "huge": _in_place(_huge), "barely": _in_place(_barely)}  # fmt: skip
+def _in_rows(change: Callable[[torch.Tensor, int], object]) -> Style:
+    """A style that changes rows of numbers of either sign: what has one sign may be a mask, or shares, or widths."""
+
+    def style(tensor: torch.Tensor, seed: int) -> torch.Tensor:
+        rows = tensor.is_floating_point() and tensor.ndim and tensor.shape[-1] > 1 and tensor.numel() <= STYLED
+        if rows and bool((tensor < 0).any()) and bool((tensor > 0).any()):
+            change(tensor, seed)
+        return tensor
+
+    return style
+
+
+def _parted(rows: torch.Tensor, _: int) -> None:
+    """The first half of each row far up, the second far down, zeros where they are: gates open, or shut, for long."""
+    half = rows.shape[-1] // 2
+    for part, by in ((rows[..., :half], LIFT), (rows[..., half:], -LIFT)):
+        part.add_((part != 0).to(part.dtype).mul_(by))
+
+
+def _banded(rows: torch.Tensor, seed: int) -> None:
+    """Zero but for some columns in a place that nobody knows: what is zero where one looks need not be zero."""
+    columns = rows.shape[-1]
+    width = -(-columns // BAND)
+    generator = _generator("cpu").manual_seed(seed >> 16)  # all inputs in like places
+    first = int(_rand((), generator=generator).double() * (columns - width + 1))
+    rows[..., :first].zero_()
+    rows[..., first + width :].zero_()
+
+
+STYLES: dict[str, Style] = {
+    "natural": _natural, "wide": _in_place(_wide), "corners": _in_place(_cornered), "huge": _in_place(_huge),
+    "barely": _in_place(_barely), "parted": _in_rows(_parted), "banded": _in_rows(_banded),
+}  # fmt: skip
 
 
 def _layout(leaf: Any) -> tuple[list[int], list[int]] | None:

@@ -6,11 +6,10 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations, permutations
 
-from kdata.task import Size
+from kdata.task import TIED, Size
 from kdata.verify import constants
 from kdata.verify.reference.probe import Prober, Run
 
-TIED = 6  # equal integers from this one on are taken to be equal on purpose
 ALIKE = 3  # inputs of one shape from which on they are taken to have it on purpose
 PACKED = 3  # dimensions of queries of packed sequences: tokens, heads, width
 HEADED = 4  # dimensions of queries: batch, heads, length, width

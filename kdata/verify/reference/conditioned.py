@@ -13,7 +13,7 @@ from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.draws import jogged
 from kdata.verify.reference.magnitudes import CONDITION, ROUGH, Answer, in_half
 from kdata.verify.reference.styles import ALIKE, CONDITIONED, FADING
-from kdata.verify.reference.ties import LastOfEqual, Ties
+from kdata.verify.reference.ties import ByPlace, Ties
 from kdata.verify.values import by_an_ulp, finite, near, same
 
 # Operators that promise which of equal ones they take: the first, and running ones the last so far, as torch does on
@@ -93,5 +93,5 @@ def bears(style: str, inputs: list[Any], eager: Answer, golden: Answer, generato
 
 def _whichever(inputs: list[Any], outputs: Any, eager: Answer) -> bool:
     """Whether the answer is the same whichever of equal elements is chosen: only what they are is asked for."""
-    with LastOfEqual():
+    with ByPlace(backwards=True):
         return same(outputs, eager(inputs))

@@ -15,10 +15,10 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
-from kdata.task import sizes
+from kdata.task import TIED, sizes
 from kdata.verify.candidate.unfilled import outlined
 from kdata.verify.constants import SHORT
-from kdata.verify.reference.axes import ARGUMENT, LITERAL, TIED, Axis, Values
+from kdata.verify.reference.axes import ARGUMENT, LITERAL, Axis, Values
 from kdata.verify.reference.conditioned import of_blocks
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.probe import Run

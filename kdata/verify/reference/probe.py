@@ -380,13 +380,14 @@ class Prober:
 def _side_by_side(one: list[Step], other: list[Step]) -> list[tuple[Step, Step]]:
     """Steps of two runs, each with its like; none where they are unlike.
 
-    Slices do not count where only these differ: what takes all is none, as the second half of one channel is.
+    Slices do not count where only these differ: what takes all is none, as the second half of one channel is.  Nor do
+    questions for a device, which tensors without memory are asked.
     """
-    for left, right in ((one, other), (_but_slices(one), _but_slices(other))):
+    for left, right in ((one, other), (_computing(one), _computing(other))):
         if [s.name for s in left] == [s.name for s in right]:
             return list(zip(left, right, strict=True))
     return []
 
 
-def _but_slices(steps: list[Step]) -> list[Step]:
-    return [step for step in steps if step.name not in ("slice", "alias")]
+def _computing(steps: list[Step]) -> list[Step]:
+    return [step for step in steps if step.name not in ("slice", "alias", "device")]

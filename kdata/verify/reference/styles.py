@@ -19,6 +19,7 @@ DETAILS = {
     "laden": "narrow integers nearly as large as there are",
     "corners": "halves, zeros, a constant and hundred-thousandths among the inputs",
     "huge": "inputs ten thousand times their size",
+    "parted": "half of each row far above zero, half far below", "banded": "rows that are zero but for some columns",
     "below": "inputs far below zero", "above": "inputs far above zero",
     "deep": "inputs below zero by 100 000 times their size", "steep": "inputs above zero by 100 000 times their size",
     "strided": "inputs that are transposed views", "pairs": "two inputs that are transposed views",
@@ -114,10 +115,11 @@ FAINT = ("faint", "dim", "hollow", "void")  # where something is divided by it, 
 VIEWS = ("strided", "beside", "pairs", "sliced", "rearranged", "spaced")  # which differ in memory only
 REACHING = ("magnitudes", "farthest", "nearest", "weights", "grown")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.
+ROWS = ("parted", "banded")  # see kdata.verify.gpu.draws
 CONDITIONED = ("wide", "offset", "moved", "corners", "huge", "below", "above", "deep", "steep", "ends", STRETCHED,
-               FADING, LEANING, ALIKE, GRADED, SURE, SLOW, *REACHING, *AGED)  # fmt: skip
+               FADING, LEANING, ALIKE, GRADED, SURE, SLOW, *REACHING, *AGED, *ROWS)  # fmt: skip
 BARELY = "barely"  # see kdata.verify.reference.again
-ON_DEVICE = ("natural", "wide", "corners", "huge", BARELY)  # at a task's own sizes on a GPU
+ON_DEVICE = ("natural", "wide", "corners", "huge", BARELY, *ROWS)  # at a task's own sizes on a GPU
 FLAT = 11  # by which the seed of that draw differs from the first; others take those before it
 BITS = 48  # of a seed there; those above name the style
 # Styles of the draws after the first of a variant, by its kind: the first that suits the task.

@@ -46,15 +46,29 @@ class Ties(TorchDispatchMode):
         return out
 
 
-class LastOfEqual(TorchDispatchMode):
-    """Lets ``torch.topk`` choose the other way round among what is equal."""
+class ByPlace(TorchDispatchMode):
+    """Lets ``torch.topk`` take of what is equal the first in its row first, or, ``backwards``, the last.
+
+    Every honest choice is between the two.  Where those chosen may stand in any order it chooses as it likes, of the
+    row or of the row turned round.
+    """
+
+    def __init__(self, backwards: bool) -> None:
+        super().__init__()
+        self._backwards = backwards
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
         if function is not torch.ops.aten.topk.default or not args[0].ndim:
             return function(*args, **(kwargs or {}))
-        given, dim = args[0], args[2] if len(args) > 2 else -1
-        values, indices = function(given.flip(dim), *args[1:], **(kwargs or {}))
-        return values, given.shape[dim] - 1 - indices
+        return self._topk(*args)
+
+    def _topk(self, given: Tensor, count: int, dim: int = -1, largest: bool = True, ordered: bool = True) -> Any:
+        row = given.flip(dim) if self._backwards else given
+        if ordered:
+            values, indices = (t.narrow(dim, 0, count) for t in row.sort(dim=dim, descending=largest, stable=True))
+        else:
+            values, indices = torch.topk(row, count, dim, largest, ordered)
+        return values, given.shape[dim] - 1 - indices if self._backwards else indices
 
 
 def twinned(inputs: list[Any]) -> list[Any] | None:

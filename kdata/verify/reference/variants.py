@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import permutations
 
-from kdata.task import Size, sizes
+from kdata.task import TIED, Size, sizes
 from kdata.verify import reasons
 from kdata.verify.options import Concession
 from kdata.verify.reference import axes as axis_finder
-from kdata.verify.reference.axes import LITERAL, TIED, Axis, Values, moves, value_of
+from kdata.verify.reference.axes import LITERAL, Axis, Values, moves, value_of
 from kdata.verify.reference.batches import batched
 from kdata.verify.reference.probe import Prober, Run
 from kdata.verify.reference.slack import on_purpose
@@ -291,6 +291,7 @@ def _base(prober: Prober, found: tuple[Size, ...]) -> Values:
     """
     if _small(prober, own := prober.forward({})):
         return {}
+    like = own or prober.forward({}, real=False)
     inputs = {s.name for s in found if moves(prober, {}, s)}
     twins = {s.name for s in found if s.value >= TIED and s.value in {t.value for t in found if t.name in inputs}}
     tolerable: list[tuple[int, Values]] = [] if own is None else [(own.cost.work, {})]
@@ -301,29 +302,50 @@ def _base(prober: Prober, found: tuple[Size, ...]) -> Values:
         for cap in CAPS:
             values = {s.name: down(s.value, cap) for s in found if s.name in names and s.value > cap}
             run = prober.forward(values)
-            if run is None or run.void or (own is not None and own.degenerates(run)):
+            if run is None or not _serves(run, like):
                 continue
             if _small(prober, run):
                 return values
             tolerable.append((run.cost.work, values))
     if not tolerable or min(w for w, _ in tolerable) > STRUCTURE * WORK:
-        one_by_one = _defined(prober, found, _shrink(prober, found, inputs))
+        one_by_one = _defined(prober, found, _shrink(prober, found, inputs, like))
         if (run := prober.forward(one_by_one)) is not None:
             tolerable.append((run.cost.work, one_by_one))
+    for values in _divided(found, inputs | twins) if not tolerable else ():
+        run = prober.forward(values)
+        if run is not None and _serves(run, like):
+            tolerable.append((run.cost.work, values))
+            if _small(prober, run):
+                break
     if not tolerable or min(w for w, _ in tolerable) > MOST * WORK:
         raise TooLargeError(reasons.TOO_LARGE)
     return min(tolerable, key=lambda t: t[0])[1]
 
 
-def _shrink(prober: Prober, found: tuple[Size, ...], inputs: set[str]) -> Values:
-    """Scale the sizes down one after another, each as far as the reference still runs (on fake tensors)."""
+def _serves(run: Run, like: Run | None) -> bool:
+    """Whether a run answers with numbers, and is no degenerate form of the one at the task's own sizes."""
+    return not run.void and not (like is not None and like.degenerates(run))
+
+
+def _divided(found: tuple[Size, ...], names: set[str]) -> Iterator[Values]:
+    """The sizes divided by one number, which keeps their ratios: of what is twice as wide as something else."""
+    for part in (1 << n for n in range(1, max((s.value for s in found), default=1).bit_length())):
+        yield {s.name: s.value // part for s in found if s.name in names and s.value % part == 0 and s.value > part}
+
+
+def _shrink(prober: Prober, found: tuple[Size, ...], inputs: set[str], like: Run | None) -> Values:
+    """Scale the sizes down one after another, each as far as the reference still runs (on fake tensors).
+
+    ``like``: a run at the task's own sizes, of which none may be a degenerate form.
+    """
     values: Values = {}
     for size in sorted(found, key=lambda s: -s.value):
         if size.name not in inputs and size.value <= KEPT:
             continue
         for cap in reversed(CAPS):
             tried = values | {size.name: down(size.value, cap)}
-            if size.value > cap >= 4 and prober.forward(tried, real=False) is not None:
+            run = prober.forward(tried, real=False) if size.value > cap >= 4 else None
+            if run is not None and not (like is not None and like.degenerates(run)):
                 values = tried
                 break
     return values
