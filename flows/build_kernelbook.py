@@ -9,6 +9,7 @@ from flows.build_options import BuildOptions
 from flows.finish import Outcome, finish
 from flows.kernelbook import Build
 from flows.prefect_runner import PrefectWatcher, prefect_tasks
+from kdata import storage
 
 
 @flow(name="build-kernelbook", flow_run_name="build {options.out}", persist_result=False, validate_parameters=True)
@@ -16,12 +17,14 @@ def build_kernelbook(options: BuildOptions = BuildOptions()) -> Outcome:  # noqa
     """Mine, align, verify, filter, deduplicate, write the dataset and its report.
 
     Raises:
+        ValueError: another build is at work in the folder.
         flows.finish.BuildError: no pair came through, or shards failed for a reason that lies with us.
     """
-    with prefect_tasks(options) as runner:
-        build = Build(options, runner, PrefectWatcher(options.parallel))
-        published = build.run()
-    outcome = finish(build, published)
+    with storage.alone(options.out):
+        with prefect_tasks(options) as runner:
+            build = Build(options, runner, PrefectWatcher(options.parallel))
+            published = build.run()
+        outcome = finish(build, published)
     create_table_artifact(outcome.funnel, key="build-funnel", description="What each stage kept, and why it dropped.")
     create_markdown_artifact(outcome.markdown(), key="build-summary")
     if outcome.report:

@@ -9,6 +9,7 @@ from flows.build_options import BuildOptions
 from flows.finish import Outcome, finish
 from flows.kernelbook import Build
 from flows.runners import NO_RAY, Threads
+from kdata import storage
 from kdata.server import demand, private_server
 from kdata.terminal import resumable, watching
 
@@ -20,9 +21,10 @@ def launch(options: BuildOptions) -> Outcome:
     Without either no server is started: the same stages run in threads.
 
     Raises:
-        ValueError: Ray is asked for and not installed.
+        ValueError: Ray is asked for and not installed, or another build is at work in the folder.
         kdata.server.ServerError: the server named does not answer.
     """
+    storage.demand_folder(options.out)
     if url := os.environ.get("PREFECT_API_URL"):
         demand(url)
         return _flow(options)
@@ -54,7 +56,7 @@ def _send_logs() -> None:
 
 
 def _threads(options: BuildOptions) -> Outcome:
-    with resumable(), watching(options.parallel) as watcher:
+    with storage.alone(options.out), resumable(), watching(options.parallel) as watcher:
         with Threads(options.parallel) as runner:
             build = Build(options, runner, watcher)
             published = build.run()
