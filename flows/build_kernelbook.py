@@ -7,9 +7,8 @@ from prefect.artifacts import create_link_artifact, create_markdown_artifact, cr
 
 from flows.build_options import BuildOptions
 from flows.finish import Outcome, finish
-from flows.kernelbook import Build
+from flows.kernelbook import Build, begun
 from flows.prefect_runner import PrefectWatcher, prefect_tasks
-from kdata import storage
 
 
 @flow(name="build-kernelbook", flow_run_name="build {options.out}", persist_result=False, validate_parameters=True)
@@ -17,10 +16,10 @@ def build_kernelbook(options: BuildOptions = BuildOptions()) -> Outcome:  # noqa
     """Mine, align, verify, filter, deduplicate, write the dataset and its report.
 
     Raises:
-        ValueError: another build is at work in the folder.
+        ValueError: the options cannot be followed, or another build is at work in the folder.
         flows.finish.BuildError: no pair came through, or shards failed for a reason that lies with us.
     """
-    with storage.alone(options.out):
+    with begun(options):
         with prefect_tasks(options) as runner:
             build = Build(options, runner, PrefectWatcher(options.parallel))
             published = build.run()

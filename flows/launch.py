@@ -7,9 +7,8 @@ from importlib.util import find_spec
 
 from flows.build_options import BuildOptions
 from flows.finish import Outcome, finish
-from flows.kernelbook import Build
+from flows.kernelbook import Build, begun
 from flows.runners import NO_RAY, Threads
-from kdata import storage
 from kdata.server import demand, private_server
 from kdata.terminal import resumable, watching
 
@@ -21,10 +20,9 @@ def launch(options: BuildOptions) -> Outcome:
     Without either no server is started: the same stages run in threads.
 
     Raises:
-        ValueError: Ray is asked for and not installed, or another build is at work in the folder.
+        ValueError: Ray is asked for and not installed, or ``begun`` refuses the options.
         kdata.server.ServerError: the server named does not answer.
     """
-    storage.demand_folder(options.out)
     if url := os.environ.get("PREFECT_API_URL"):
         demand(url)
         return _flow(options)
@@ -56,7 +54,7 @@ def _send_logs() -> None:
 
 
 def _threads(options: BuildOptions) -> Outcome:
-    with storage.alone(options.out), resumable(), watching(options.parallel) as watcher:
+    with begun(options), resumable(), watching(options.parallel) as watcher:
         with Threads(options.parallel) as runner:
             build = Build(options, runner, watcher)
             published = build.run()
