@@ -178,7 +178,7 @@ def _texts(path: Path) -> Iterator[tuple[str, str]]:
     if not path.exists():
         raise ValueError(f"no benchmark problems: {path} does not exist")
     files = [path] if path.is_file() else sorted(path.rglob("*.py")) + sorted(path.rglob("*.parquet"))
-    for file in files:
+    for file in filter(Path.is_file, files):
         if file.suffix == ".parquet":
             yield from _rows(file)
         elif file.suffix == ".py":

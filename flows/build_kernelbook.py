@@ -7,7 +7,7 @@ from prefect.artifacts import create_link_artifact, create_markdown_artifact, cr
 
 from flows.build_options import BuildOptions
 from flows.finish import Outcome, finish
-from flows.kernelbook import Build
+from flows.kernelbook import Build, begun
 from flows.prefect_runner import PrefectWatcher, prefect_tasks
 
 
@@ -16,12 +16,14 @@ def build_kernelbook(options: BuildOptions = BuildOptions()) -> Outcome:  # noqa
     """Mine, align, verify, filter, deduplicate, write the dataset and its report.
 
     Raises:
+        ValueError: the options cannot be followed, or another build is at work in the folder.
         flows.finish.BuildError: no pair came through, or shards failed for a reason that lies with us.
     """
-    with prefect_tasks(options) as runner:
-        build = Build(options, runner, PrefectWatcher(options.parallel))
-        published = build.run()
-    outcome = finish(build, published)
+    with begun(options):
+        with prefect_tasks(options) as runner:
+            build = Build(options, runner, PrefectWatcher(options.parallel))
+            published = build.run()
+        outcome = finish(build, published)
     create_table_artifact(outcome.funnel, key="build-funnel", description="What each stage kept, and why it dropped.")
     create_markdown_artifact(outcome.markdown(), key="build-summary")
     if outcome.report:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Protocol
 
 from flows.build_options import BuildOptions
 from flows.stages import BENCHMARK, CHAIN, COLLECT, CUT, MINE, Job, check, chunks, whole_of
+from kdata import storage
 from kdata.progress import Progress, Watcher
 from kdata.shards import Manifest
 from kdata.statistics import PIPELINE
@@ -41,6 +43,19 @@ class Failure:
     message: str
 
 
+@contextmanager
+def begun(options: BuildOptions) -> Iterator[None]:
+    """Around a build and what is written of it: what would fail at the end fails now, and the folder is its own.
+
+    Raises:
+        ValueError, OSError, kdata.sandbox.isolation.IsolationError: as ``flows.stages.check`` has it; or another build
+            is at work in the folder.
+    """
+    check(options)
+    with storage.alone(options.out):
+        yield
+
+
 @dataclass(slots=True)
 class Build:
     """One run over all sources. ``run`` gives the shard of what is to be published."""
@@ -55,12 +70,7 @@ class Build:
     _running: int = 0
 
     def run(self) -> Manifest | None:
-        """Make all shards. None where no source gave anything to publish.
-
-        Raises:
-            ValueError: the options cannot be followed.
-        """
-        check(self.options)
+        """Make all shards. None where no source gave anything to publish. It is to be ``begun`` before."""
         if not self.options.problems:
             self.watcher.log(UNCHECKED)
         self._expect()

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from flows.build_options import BuildOptions
 from flows.finish import Outcome, finish
-from flows.kernelbook import Build
+from flows.kernelbook import Build, begun
 from flows.runners import NO_RAY, Threads
 from kdata.server import demand, private_server
 from kdata.terminal import resumable, watching
@@ -20,7 +20,7 @@ def launch(options: BuildOptions) -> Outcome:
     Without either no server is started: the same stages run in threads.
 
     Raises:
-        ValueError: Ray is asked for and not installed.
+        ValueError: Ray is asked for and not installed, or ``begun`` refuses the options.
         kdata.server.ServerError: the server named does not answer.
     """
     if url := os.environ.get("PREFECT_API_URL"):
@@ -54,7 +54,7 @@ def _send_logs() -> None:
 
 
 def _threads(options: BuildOptions) -> Outcome:
-    with resumable(), watching(options.parallel) as watcher:
+    with begun(options), resumable(), watching(options.parallel) as watcher:
         with Threads(options.parallel) as runner:
             build = Build(options, runner, watcher)
             published = build.run()

@@ -13,6 +13,7 @@ from typing import Any
 
 from filters import chain, conciseness, dedup, diversity, leakage
 from flows.build_options import BuildOptions
+from kdata import storage
 from kdata.align import step as align
 from kdata.record import Dropped, Pair, SourceFile, digest
 from kdata.sandbox import isolation, pool
@@ -52,10 +53,12 @@ def check(options: BuildOptions) -> None:
 
     Raises:
         ValueError: an unknown target, no benchmark problems where they should be, or no token to publish with.
+        OSError: nothing can be written where the build is to be.
         kdata.sandbox.isolation.IsolationError: this machine does not give the isolation required.
     """
     for target in options.targets:
         targets.parse(target)
+    storage.demand_folder(options.out)
     chunks(options)
     if options.publish_to and not os.environ.get("HF_TOKEN"):
         raise ValueError(f"publishing to {options.publish_to} needs a token: set HF_TOKEN")

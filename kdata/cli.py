@@ -61,10 +61,11 @@ def serve(limit: Annotated[int, typer.Option(min=1, help="Flow runs at once.")] 
 @app.command()
 def mine(
     sources: Annotated[
-        list[str], typer.Argument(help="Folders, pypi:NAME[==VERSION], git:URL[@COMMIT], stack-v2:Python.")
+        list[str],
+        typer.Argument(help="Folders, pypi:NAME[==VERSION], git:URL[@COMMIT], stack-v3:Python, set:NAME, ops:torch."),
     ],
     out: Out = "",
-    limit: Annotated[int | None, typer.Option(help="At most this many tasks of one source.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most this many tasks of one source.")] = None,
     seed: Annotated[int, typer.Option(help="Decides which are taken when there are more than the limit.")] = 0,
     explain: Annotated[str, typer.Option(help="Only tell of this class or function where and why it is lost.")] = "",
     inline: Annotated[
@@ -81,6 +82,7 @@ def mine(
     from rich.console import Console
 
     from flows.mine_source import losses, mined, table
+    from kdata import storage
     from sources import mine as mining
     from sources.explain import explain_source
 
@@ -90,6 +92,7 @@ def mine(
         return
     if not out:
         raise ValueError("name the folder for the tasks with --out")
+    storage.demand_folder(out)
     rows = mined(sources, out, limit, seed, workers or os.cpu_count() or 1, MINED_SIZE, inline)
     tasks = [t for row in rows for t in row.tasks]
     mining.write_tasks(tasks, out)
@@ -148,11 +151,16 @@ def align(
 
     Examples: `kdata align --task relu.py --out relu_triton.py`; `kdata align tasks --out aligned`
     """
+    from kdata import storage
     from kdata.align import step
+    from kdata.terminal import waiting
 
     if task is not None:
-        candidate = step.align_file(task)
-        Path(out).write_text(candidate.source) if out else print(candidate.source, end="")
+        if out:
+            storage.demand_file(out)
+        with waiting(f"aligning {task}"):
+            candidate = step.align_file(task)
+        storage.put(out, candidate.source.encode()) if out else print(candidate.source, end="")
         if candidate.left_to_aten:
             print(f"kdata: left to ATen: {', '.join(candidate.left_to_aten)}", file=sys.stderr)
         return
@@ -198,14 +206,17 @@ def verify(
     from kdata.verify.gpu import judge as gpu_judge
 
     if task is not None or kernel is not None:
-        if candidates:
-            _fail(ValueError("--task and --kernel name one pair; leave out what else is to be judged"), files.UNDECIDED)
+        if candidates or out:
+            more = "leave out what else is to be judged, and --out"
+            _fail(ValueError(f"--task and --kernel name one pair, whose receipt is printed: {more}"), files.UNDECIDED)
         try:
             pool.demand(require_isolation)
             status = files.verdict(task, kernel, targets, seeds, device, as_json, level or "trust", precision)
         except Exception as error:  # noqa: BLE001 - whatever it is, there is no verdict
             _fail(error, files.UNDECIDED)
         sys.exit(status)
+    if as_json:
+        raise ValueError("--json is of one pair, named by --task and --kernel; receipts of many go to --out")
     pool.demand(require_isolation)
     chosen = files.parse_targets(targets)
     stage = step.step(chosen, seeds, level=level or "screen", device=gpu_judge.choose(device), precision=precision)
@@ -337,10 +348,12 @@ def sft(options: SftOptions) -> None:
 
 def _stage(step: Any, inputs: Sequence[str] | None, out: str, size: int | None, workers: int | None) -> list[Any]:
     """Read records, run a stage over them in shards, say what came out; the shards' manifests."""
+    from kdata import storage
     from kdata.verbs import read_all, run, summary
 
     if not inputs or not out:
         raise ValueError("name what to read, and --out for the shards to write")
+    storage.demand_folder(out)
     made = run(step, read_all(inputs, step.takes, step.name), out, size, workers or os.cpu_count() or 1)
     print(summary(made, f"{out}/{step.name}"))
     return made
@@ -359,7 +372,9 @@ def _fail(error: Exception, code: int = 1) -> NoReturn:
     """End with one line for what bad input causes; anything else is a fault of ours and keeps its traceback."""
     if "KDATA_DEBUG" in os.environ or not isinstance(error, _expected()):
         raise error
-    print(f"kdata: {' '.join(str(error).split()) or type(error).__name__}", file=sys.stderr)
+    from kdata.terminal import line_of
+
+    print(f"kdata: {line_of(error)}", file=sys.stderr)
     sys.exit(code)
 
 

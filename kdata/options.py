@@ -46,7 +46,10 @@ def parse(model: type[BaseModel], values: dict[str, Any]) -> BaseModel:
     try:
         return model(**values)
     except ValidationError as error:
-        problems = (f"--{_flag(p['loc'])}: {p['msg'].removeprefix('Value error, ')}" for p in error.errors())
+        missing = [f"--{_flag(p['loc'])}" for p in error.errors() if p["type"] == "missing"]
+        problems = [f"{' and '.join(missing)} must be given"] if missing else []
+        problems += [f"--{_flag(p['loc'])}: {p['msg'].removeprefix('Value error, ')}" for p in error.errors()
+                     if p["type"] != "missing"]  # fmt: skip
         raise ValueError("; ".join(problems)) from error
 
 
@@ -55,19 +58,15 @@ def _flag(location: tuple[int | str, ...]) -> str:
 
 
 def _parameter(name: str, info: FieldInfo) -> inspect.Parameter:
-    """A field as a keyword parameter; None stands for "not given", whatever the field's type."""
+    """A field as a keyword parameter; None stands for "not given" where the field has no default, whatever its type."""
     default = info.get_default(call_default_factory=True)
-    shown = ", ".join(map(str, default)) if isinstance(default, list | tuple) else default
     flag = _flag((name,))
-    option = typer.Option(
-        f"--{flag}/--no-{flag}" if default is True else f"--{flag}",
-        help=info.description,
-        show_default=str(shown) if default is not None and default is not PydanticUndefined else False,
-    )
+    option = typer.Option(f"--{flag}/--no-{flag}" if default is True else f"--{flag}", help=info.description)
     kind = info.annotation
     return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[_optional(kind), option]
-    )
+        name, inspect.Parameter.KEYWORD_ONLY, default=None if default is PydanticUndefined else default,
+        annotation=Annotated[_optional(kind), option],
+    )  # fmt: skip
 
 
 def _optional(kind: Any) -> Any:

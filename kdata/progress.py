@@ -84,15 +84,15 @@ class Lines:
 
     parallel: int
     console: Console = field(default_factory=lambda: Console(stderr=True, soft_wrap=True, highlight=False))
-    _last: float = 0.0
+    _next: float = 0.0
+    _pause: float = 0.0  # after the first line, which says what is begun, the next one may come at once
 
     def update(self, progress: Progress) -> None:
         """Print the counts if it is time."""
-        if time.monotonic() - self._last >= LINE_SECONDS:
-            self._last = time.monotonic()
-            self.console.print(
-                f"[{time.monotonic() - progress.started:6.0f} s] {progress.line(self.parallel)}", markup=False
-            )
+        now = time.monotonic()
+        if now >= self._next:
+            self._next, self._pause = now + self._pause, LINE_SECONDS
+            self.console.print(f"[{now - progress.started:6.0f} s] {progress.line(self.parallel)}", markup=False)
 
     def log(self, message: str, failed: bool = False) -> None:
         """Print what happened."""

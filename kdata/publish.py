@@ -70,6 +70,7 @@ def write_dataset(
     Raises:
         ValueError: there is no pair, two have one id, or they were judged in tf32 and in IEEE precision.
     """
+    storage.demand_folder(out)
     if not pairs:
         raise ValueError("nothing to publish: no pair came through")
     if len(tracks := sorted({p.receipt.precision for p in pairs})) > 1:
@@ -139,10 +140,13 @@ def written(inputs: Sequence[str], out: str, to: str | None) -> str:
     """The dataset folder among what is to be published, which goes up as it is; "" where one has yet to be written.
 
     Raises:
+        FileNotFoundError: there is no such path.
         ValueError: it is to be written anew, or it is not said where to.
     """
     for path in inputs:
         fs, inner = fsspec.core.url_to_fs(path)
+        if not fs.exists(inner):
+            raise FileNotFoundError(f"there is no {path}")
         if fs.exists(posixpath.join(inner, CARD)) and fs.glob(posixpath.join(inner, DATA[0])):
             if len(inputs) > 1 or out or not to:
                 raise ValueError(

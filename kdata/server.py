@@ -64,6 +64,7 @@ def server(url: str, environment: Mapping[str, str] | None = None) -> Iterator[N
     place = urlsplit(url)
     if place.hostname not in ("127.0.0.1", "localhost"):
         raise ServerError(f"no Prefect server answers at {url}, and one can be started on this machine only")
+    print(f"kdata: starting a Prefect server at {url}", file=sys.stderr, flush=True)  # its first start is slow
     where = ["--host", place.hostname, "--port", str(place.port or 4200)]
     command = [sys.executable, "-m", "prefect", "server", "start", *where]
     # In a session of its own, so that Ctrl-C reaches us first; the kernel ends it if we are killed.

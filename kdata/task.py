@@ -79,11 +79,16 @@ def parse(source: str) -> ast.Module:
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        where = f" (line {error.lineno})" if isinstance(error, SyntaxError) else ""
-        raise TaskError(f"the task is not Python: {type(error).__name__}{where}") from error
+        raise TaskError(f"the task is not Python: {unparsable(error)}") from error
     if not any(isinstance(s, ast.FunctionDef) and s.name == INPUTS for s in tree.body):
         raise TaskError(f"the task defines no {INPUTS}()")
     return tree
+
+
+def unparsable(error: Exception) -> str:
+    """Why a text is not Python, and in which line where that is known; nothing of the text itself."""
+    line = getattr(error, "lineno", None)  # None of a text with null bytes, too
+    return type(error).__name__ + (f" (line {line})" if line else "")
 
 
 def find_entry_point(source: str) -> str:

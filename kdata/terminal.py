@@ -1,7 +1,8 @@
-"""What a long command owes the terminal it runs in: progress while it works, and an end at once on Ctrl-C."""
+"""What a command owes the terminal it runs in: progress while it works, an end at once on Ctrl-C, errors in a line."""
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -14,6 +15,38 @@ from types import FrameType
 from rich.console import Console
 
 from kdata.progress import Lines, Progress, Terminal, Watcher
+
+# Python's own words begin with a number and do not tell what to do.
+ADVICE = {
+    errno.ENOENT: "there is no {}",
+    errno.EISDIR: "{} is a folder: name a file",
+    errno.ENOTDIR: "{} is a file: name a folder",
+    errno.EACCES: "{}: no permission, or a disk that is read-only: name another place",
+    errno.EPERM: "{}: no permission: name another place",
+    errno.EROFS: "{}: the disk is read-only: name another place",
+    errno.ENOSPC: "no space is left on the disk{}: make room, and run the same command again",
+}
+
+
+def line_of(error: Exception) -> str:
+    """An error in one line that tells what to do where that is known."""
+    if isinstance(error, OSError) and error.errno in ADVICE:
+        if error.errno == errno.ENOSPC:
+            return ADVICE[error.errno].format(f" of {error.filename}" if error.filename else "")
+        if error.filename:
+            return ADVICE[error.errno].format(error.filename)
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Say on a terminal what one long step is about while it runs; elsewhere nothing: a program reads that."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(what):
+        yield
 
 
 @contextmanager
@@ -56,6 +89,7 @@ class Tally:
         self.stage, self.watcher = stage, watcher
         self.progress = Progress((stage,))
         self.progress.expect(stage, expected)
+        watcher.update(self.progress)  # the first record may take a minute
         self._lock = threading.Lock()
         self._last = time.monotonic()
 

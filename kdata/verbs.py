@@ -18,7 +18,7 @@ from kdata.record import Candidate, Origin, Pair, Task, records
 from kdata.shards import Manifest, Store, required
 from kdata.statistics import PIPELINE
 from kdata.step import Step
-from kdata.task import find_entry_point
+from kdata.task import TaskError, find_entry_point
 from kdata.terminal import Tally, resumable, watching
 
 In = TypeVar("In")
@@ -55,7 +55,7 @@ def read_all(paths: Sequence[str], kind: type[In], stage: str = "") -> list[In]:
         FileNotFoundError: a path does not exist, or a folder holds nothing to read.
         ValueError: a file holds something else; the message names the missing columns.
     """
-    found = [record for path in paths for file in _files(path, kind, stage) for record in _read(file, kind)]
+    found = [r for path in paths for file in _files(path, kind, stage) for r in _read(file, kind, file == path)]
     return list(dict.fromkeys(found)) if kind is Task else found
 
 
@@ -79,6 +79,8 @@ def _files(path: str, kind: type, stage: str) -> list[str]:
         found = programs
     elif kind is Candidate and programs and not any(f.endswith(".parquet") for f in every):
         found = [inner]
+    if not found and (others := sorted({str(manifest.get("kind")) for manifest in made.values()})):
+        raise ValueError(f"{path} holds no {_plural(kind)}, but {' and '.join(map(_read_by, others))}")
     if not found:
         raise FileNotFoundError(
             f"{path} holds no parquet files" + (" and no .py files" if kind in (Task, Candidate) else "")
@@ -127,10 +129,11 @@ def _latest(files: list[str], stages: Mapping[str, str], before: str) -> list[st
     return [f for f in files if f not in stages or not last or stages[f] == last[0]]
 
 
-def _read(path: str, kind: type[In]) -> Iterator[In]:
+def _read(path: str, kind: type[In], named: bool) -> Iterator[In]:
+    """The records of a file, which the user named, or which was found in a folder."""
     fs, inner = fsspec.core.url_to_fs(path)
     if path.endswith(".py") and kind is Task:
-        yield read_task(Path(inner))  # type: ignore[misc]
+        yield read_task(Path(inner), named)  # type: ignore[misc]
         return
     if kind is Candidate and (path.endswith(".py") or not fs.isfile(inner)):
         yield from folders.candidates(path)  # type: ignore[misc]
@@ -159,19 +162,39 @@ def _read(path: str, kind: type[In]) -> Iterator[In]:
     raise ValueError(message)
 
 
-def read_task(path: Path) -> Task:
+def read_task(path: Path, demanded: bool = True) -> Task:
     """A task from a file in the KernelBench interface.
+
+    Args:
+        path: of the file.
+        demanded: whether it must be one. Of a folder one file that is none ends nothing: the stage drops it.
 
     Raises:
         OSError: the file cannot be read.
-        kdata.task.TaskError: it is no task.
+        kdata.task.TaskError: it is no task, and must be.
     """
-    source = path.read_text()
-    return Task.make(source, find_entry_point(source), Origin("local", path.parent.name, "", path.name))
+    source = path.read_bytes().decode("utf-8", "replace")
+    try:
+        entry_point = find_entry_point(source)
+    except TaskError as error:
+        if demanded:
+            raise TaskError(f"{path}: {error}") from error
+        entry_point = "Model"
+    return Task.make(source, entry_point, Origin("local", path.parent.name, "", path.name))
 
 
 def _plural(kind: type) -> str:
     return {Task: "tasks", Candidate: "candidates", Pair: "pairs"}.get(kind, kind.__name__)
+
+
+def _read_by(kind: str) -> str:
+    """Records by the name of their class, and the verb that they are for."""
+    verbs = {
+        "Task": "tasks (for kdata align)",
+        "Candidate": "candidates (for kdata verify)",
+        "Pair": "pairs (for kdata filter, dedup and publish)",
+    }
+    return verbs.get(kind, f"{kind} records")
 
 
 def summary(made: Sequence[Manifest], what: str) -> str:

@@ -60,6 +60,7 @@ def evaluate(options: EvalOptions) -> dict[str, Any]:
     Raises:
         ValueError: the options cannot be followed; one line says why.
     """
+    storage.demand_folder(options.out)
     device = _device(options)
     for target in options.targets:
         targets.parse(target)

@@ -124,7 +124,7 @@ def _texts(path: str) -> Iterator[tuple[int, str, str]]:
     if place.is_file():
         yield from _rows(_parquet(place), path) if place.suffix == ".parquet" else [_file(place)]
         return
-    files = [f for f in sorted(place.rglob("*.py")) if re.match(r"\d+_", f.name)]
+    files = [f for f in sorted(place.rglob("*.py")) if f.is_file() and re.match(r"\d+_", f.name)]
     yield from map(_file, files)
     for file in sorted(place.rglob("*.parquet")) if not files else []:
         yield from _rows(_parquet(file), str(file))

@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
+from kdata import storage
 from kdata.models import ModelInfo, push_model
 from kdata.publish import PublishError
 from sft import checkpoints, engine, export
@@ -59,6 +58,7 @@ def run(options: SftOptions, card: Callable[[ModelInfo], str]) -> Outcome | None
         OSError: the base cannot be had.
         ValueError: options, base or data are wrong, or the folder holds another run; the message says which.
     """
+    storage.demand_folder(options.out)
     token = os.environ.get("HF_TOKEN")
     if options.push_to and not token:
         raise PublishError(f"publishing to {options.push_to} needs a token: set HF_TOKEN")
@@ -68,7 +68,7 @@ def run(options: SftOptions, card: Callable[[ModelInfo], str]) -> Outcome | None
     if _first():
         print(f"kdata: {plan.line()}", file=sys.stderr, flush=True)
     out = Path(options.out)
-    with _alone(out):
+    with storage.alone(options.out) if _first() else nullcontext():
         _claim(out, options, plan)
         if not (out / "model").exists():
             _train(options, plan, chosen, out, card)
@@ -91,24 +91,6 @@ def _train(options: SftOptions, plan: Plan, chosen: engine.Engine, out: Path, ca
     trainer.save_model(str(out / ("trained" if options.method == "full" else "adapter")))
     if _first():
         export.finish(options, plan, chosen, device_name(), out, card)
-
-
-@contextmanager
-def _alone(out: Path) -> Iterator[None]:
-    """Keep other runs out of the folder: two at once would write into each other's metrics and checkpoints.
-
-    Raises:
-        ValueError: one is there already.
-    """
-    if not _first():
-        yield
-        return
-    out.mkdir(parents=True, exist_ok=True)
-    try:
-        with FileLock(out / ".lock", timeout=0):
-            yield
-    except Timeout as error:
-        raise ValueError(f"another run is at work in {out}: wait for it, or name another folder with --out") from error
 
 
 def _claim(out: Path, options: SftOptions, plan: Plan) -> None:

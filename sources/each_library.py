@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 
+from kdata import storage
 from kdata.shards import Manifest, Store
 from kdata.verbs import summary
 from sources.fetch.texts import SourceError
@@ -30,6 +31,7 @@ def make_each(names: Sequence[str], out: str, make: Callable[[Store, str], list[
         return
     if not out:
         raise ValueError("name a folder for the shards with --out")
+    storage.demand_folder(out)
     failed = []
     for name in names:
         print(f"kdata: collecting {name}", file=sys.stderr, flush=True)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import resource
+import shutil
 import subprocess
-import time
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -12,13 +15,16 @@ import factories
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from filelock import FileLock
 
 from filters import chain
-from kdata import cli, kernelbook
+from kdata import cli, kernelbook, server
 from kdata.publish import read_dataset, write_dataset
 from kdata.record import Pair, Task
 from kdata.shards import Store
 from kdata.step import Step
+from kdata.task import TaskError
+from kdata.terminal import line_of
 from kdata.verbs import read_all
 
 DATA = Path(__file__).parent / "data" / "modules"
@@ -58,9 +64,10 @@ def relu(tmp_path: Path) -> Path:
 
 
 def test_help_is_fast_and_complete(kdata: Run) -> None:
-    started = time.perf_counter()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = kdata("--help")
-    seconds = time.perf_counter() - started
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime  # others' work is not in it
     assert done.returncode == 0
     for verb in ("build", "serve", "mine", "align", "verify", "filter", "dedup", "publish", "report", "show"):
         assert f" {verb} " in done.stdout
@@ -132,6 +139,14 @@ def test_tasks_from_a_folder_of_files(relu: Path, tmp_path: Path) -> None:
     assert (task.source, task.entry_point, task.origin.path) == (RELU, "Model", "relu.py")
 
 
+def test_a_file_of_a_folder_that_is_no_task_ends_nothing(relu: Path, tmp_path: Path) -> None:
+    (tmp_path / "helpers.py").write_text("def (")
+    other, task = read_all([str(tmp_path)], Task)
+    assert (other.source, task.source) == ("def (", RELU)
+    with pytest.raises(TaskError, match=r"helpers\.py: the task is not Python"):
+        read_all([str(tmp_path / "helpers.py")], Task)
+
+
 def test_a_task_that_two_shards_hold_is_read_once(tmp_path: Path) -> None:
     def ours(tasks: Sequence[Task]) -> Sequence[Task]:
         return tasks
@@ -197,17 +212,61 @@ def one_line(done: subprocess.CompletedProcess[str], words: str) -> None:
         (("build", "--ray-address", "ray://x"), "--ray-address: a cluster is used by --runner ray only"),
         (("show", "abc", "--in", "nowhere"), "nowhere"),
         (("eval", "--model", "m", "--path", "p", "--language", "cuda", "--device", "cpu"), "use --device cuda"),
+        (("eval",), "--path and --model must be given"),
+        (("align", "--task", "empty"), "empty is a folder: name a file"),
+        (("align", "--task", "text.txt", "--out", "empty"), "empty is a folder: name a file"),
+        (("align", "bytes.py", "--out", "o"), "bytes.py: the task is not Python: SyntaxError"),
+        (("align", "shards", "--out", "o"), "shards holds no tasks, but pairs (for kdata filter, dedup and publish)"),
+        (("verify", "other.parquet", "--json", "--out", "o"), "--json is of one pair"),
+        (("verify", "other.parquet", "--out", "text.txt/o"), "text.txt is a file: name a folder"),
+        (("mine", "empty", "--out", "text.txt"), "text.txt is a file: name a folder"),
+        (("mine", "text.txt", "--out", "o"), "text.txt is no Python file"),
+        (("pairs", "liger-kernel", "--out", "text.txt"), "text.txt is a file: name a folder"),
+        (("build", "--sources", "empty", "--out", "text.txt"), "text.txt is a file: name a folder"),
+        (("publish", "nowhere"), "there is no nowhere"),
     ],
     ids=lambda v: " ".join(map(str, v)) if isinstance(v, tuple) else "",
 )
 def test_bad_input_is_one_line(kdata: Run, tmp_path: Path, call: tuple[str, ...], words: str) -> None:
     (tmp_path / "text.txt").write_text("no ) python")
+    (tmp_path / "bytes.py").write_bytes(b"\0\xe1")
+    Step("verify", "1", Pair, Pair, list).run_on(Store(str(tmp_path / "shards")), factories.pairs()[:1])
     (tmp_path / "text.parquet").write_text("no")
     (tmp_path / "empty").mkdir()
     pq.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
     done = kdata(*call, HF_TOKEN="")
     assert done.returncode == 1
     one_line(done, words)
+
+
+def test_a_folder_takes_one_build_at_a_time(kdata: Run, tmp_path: Path) -> None:
+    (tmp_path / "taken").mkdir()
+    with FileLock(tmp_path / "taken" / ".lock"):
+        done = kdata("build", "--sources", "empty", "--out", "taken")
+    assert done.returncode == 1
+    one_line(done, "another run is at work in taken: wait for it")
+
+
+def test_a_receipt_goes_into_no_folder(kdata: Run, relu: Path) -> None:
+    done = kdata("verify", "--task", relu, "--kernel", relu, "--out", "o")
+    assert done.returncode == 2
+    one_line(done, "leave out what else is to be judged, and --out")
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "no space is left on the disk: make room, and "),
+        (PermissionError(errno.EROFS, "Read-only file system", "/ro/x"), "/ro/x: the disk is read-only"),
+        (FileNotFoundError(errno.ENOENT, "No such file or directory", "x.py"), "there is no x.py"),
+        (FileNotFoundError("there is no\n x"), "there is no x"),
+        (OSError(errno.EIO, "Input/output error", "x"), "[Errno 5] Input/output error: 'x'"),
+        (ValueError(), "ValueError"),
+    ],
+    ids=repr,
+)
+def test_errors_of_the_disk_tell_what_to_do(error: Exception, line: str) -> None:
+    assert line_of(error).startswith(line)
 
 
 def test_a_set_is_kept_apart_from_a_benchmark(kdata: Run, tmp_path: Path) -> None:
@@ -230,6 +289,13 @@ def test_a_server_that_does_not_answer_is_told_in_one_line(kdata: Run) -> None:
     done = kdata("build", "--sources", "nowhere", PREFECT_API_URL="http://127.0.0.1:9/api")
     assert done.returncode == 1
     one_line(done, "no Prefect server answers at PREFECT_API_URL=http://127.0.0.1:9/api")
+
+
+def test_a_server_that_starts_is_told_of(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    with pytest.raises(server.ServerError, match="ended at once"), server.server("http://127.0.0.1:9/api"):
+        pass
+    assert capsys.readouterr().err == "kdata: starting a Prefect server at http://127.0.0.1:9/api\n"
 
 
 def test_no_flow_run_at_once_is_refused(kdata: Run) -> None:

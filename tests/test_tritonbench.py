@@ -166,6 +166,15 @@ def test_the_suite_is_found_from_every_path(folder: Path, suite: Suite) -> None:
             read_suite("tritonbench", absent)
 
 
+def test_what_lies_beside_a_file_is_not_it(tmp_path: Path) -> None:
+    place = write_suite(tmp_path / "suite") / "data" / "TritonBench_T_v1"
+    (place / "a_folder.py").mkdir()
+    assert sorted(problems.texts(str(place))) == sorted(PROBLEMS)
+    (place / "other.parquet").write_text("no")
+    with pytest.raises(ValueError, match=r"other\.parquet is not a parquet file"):
+        leakage.read_problems(str(place / "other.parquet"))
+
+
 def test_bad_statistics_are_told(tmp_path: Path) -> None:
     suite = write_suite(tmp_path / "suite")
     (suite / "data" / "TritonBench_T_v1.jsonl").write_text('{"file": 1}\n')

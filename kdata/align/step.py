@@ -96,7 +96,7 @@ def align_file(path: Path) -> Candidate:
         TaskError: the file is no task.
         OSError: the file cannot be read.
     """
-    source = path.read_text(encoding="utf-8")
+    source = path.read_bytes().decode("utf-8", "replace")  # as the judge reads it
     origin = Origin("local", path.parent.name, "", path.name)
     with lease(PRELOAD, **ENVIRONMENT) as worker:
         return align(Task.make(source, find_entry_point(source), origin), worker)

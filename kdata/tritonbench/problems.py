@@ -66,7 +66,7 @@ def texts(path: str) -> dict[str, str]:
     found = _folder(Path(path))
     if found is None:
         raise ValueError(f"{path} holds no TritonBench-T: no folder {FOLDER} of Python files with their tests")
-    files = [Path(path)] if Path(path).suffix == ".py" else sorted(found.glob("*.py"))
+    files = [Path(path)] if Path(path).suffix == ".py" else sorted(filter(Path.is_file, found.glob("*.py")))
     return {file.stem: text for file in files if DIVISION.search(text := file.read_text("utf-8", "replace"))}
 
 
@@ -99,8 +99,10 @@ def _task(name: str, text: str, answer: Mapping[str, str]) -> Task | Dropped:
 
 def _folder(path: Path) -> Path | None:
     """Where the problems' files are."""
+    if path.is_file() and path.suffix not in (".json", ".jsonl", ".py"):
+        return None  # a parquet file of another benchmark's, whatever lies beside it
     if path.is_file():
-        path = path.parent / FOLDER if path.suffix in (".json", ".jsonl") else path.parent
+        path = path.parent if path.suffix == ".py" else path.parent / FOLDER
     for folder in (path / "data" / FOLDER, path / FOLDER, path):
         if any(map(_has_test, sorted(folder.glob("*.py")))):
             return folder
@@ -108,7 +110,7 @@ def _folder(path: Path) -> Path | None:
 
 
 def _has_test(file: Path) -> bool:
-    return DIVISION.search(file.read_text("utf-8", "replace")) is not None
+    return file.is_file() and DIVISION.search(file.read_text("utf-8", "replace")) is not None
 
 
 def _levels(folder: Path) -> Mapping[str, int]:

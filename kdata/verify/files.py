@@ -6,6 +6,7 @@ import dataclasses
 import json
 from pathlib import Path
 
+from kdata.terminal import waiting
 from kdata.verify.compiling import targets
 from kdata.verify.gpu.judge import choose
 from kdata.verify.judge import judge_files
@@ -30,7 +31,8 @@ def verdict(
         raise ValueError("--task and --kernel go together")
     options = Options(targets=parse_targets(built_for), seeds=seeds, device=choose(device), level=level,
                       precision=precision)  # fmt: skip
-    receipt = judge_files(task, kernel, options, rule(level))
+    with waiting(f"judging {kernel} at level {level}"):
+        receipt = judge_files(task, kernel, options, rule(level))
     if as_json:
         print(json.dumps(dataclasses.asdict(receipt), indent=1))
     else:

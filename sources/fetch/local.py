@@ -20,6 +20,8 @@ def collect(place: str) -> list[SourceFile | Dropped]:
     root = Path(place).expanduser()
     if not root.exists():
         raise SourceError(f"local:{place}: there is no such folder")
+    if root.is_file() and root.suffix != ".py":
+        raise SourceError(f"local:{place} is no Python file: name one, or a folder")
     paths = [root] if root.is_file() else sorted(_walk(root))
     if len(paths) > MAX_FILES:
         raise SourceError(f"local:{place} holds more than {MAX_FILES} Python files")

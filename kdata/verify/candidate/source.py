@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from kdata.task import INIT_INPUTS, INPUTS
+from kdata.task import INIT_INPUTS, INPUTS, unparsable
 from kdata.verify import reasons
 from kdata.verify.candidate.subset import closed, jitted, outside
 from kdata.verify.constants import name_of, sayable, whole
@@ -58,8 +58,7 @@ def object_to(text: str) -> Objection | None:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        where = f" (line {error.lineno})" if isinstance(error, SyntaxError) else ""
-        return Objection(reasons.NOT_PYTHON, f"{type(error).__name__}{where}")
+        return Objection(reasons.NOT_PYTHON, unparsable(error))
     if not sayable(tree):
         return Objection(reasons.NOT_PYTHON, "an integer of more digits than Python prints")
     if not any(isinstance(s, ast.ClassDef) and s.name == "ModelNew" for s in tree.body):
