@@ -64,6 +64,10 @@ class Registries:
         found = (e for e in of_kind if e.names & words or e.container in swept and e.sets & words)
         return list(found)[:MAX_ENTRIES]
 
+    def forget(self) -> None:
+        """Let go of entries whose decorators are of files that the package let go of, too."""
+        self._of_files = {p: found for p, found in self._of_files.items() if p not in self._package.roots}
+
     def _collected(self) -> dict[Here, list[Entry]]:
         found: dict[Here, list[Entry]] = defaultdict(list)
         for path in self._package.looked_through():
