@@ -44,6 +44,7 @@ class Registries:
         self._package = package
         self._entries: dict[Here, list[Entry]] | None = None
         self._fetched: dict[str, dict[str, list[str]]] = {}  # of other packages: file of a registry -> name -> files
+        self._decorated: dict[str, list[str]] = {}  # of other packages' files: what decorators register in each
         self._of_files: dict[str, list[Entry]] = {}
 
     def wanted(
@@ -96,7 +97,9 @@ class Registries:
             names = self._fetched[registry] = {}
             file = self._package.file(registry) if roots else None
             for path in roots.beside(registry) if file and "def register" in file.text else ():
-                for name in _DECORATED.findall(roots[path]):
+                if path not in self._decorated:
+                    self._decorated[path] = _DECORATED.findall(roots[path])
+                for name in self._decorated[path]:
                     names.setdefault(name.lower(), []).append(path)
         known = self._fetched[registry]
         named = (path for word in sorted(words & known.keys()) for path in known[word])
