@@ -13,6 +13,10 @@ def add(payload, scratch):
     return payload[0] + payload[1]
 
 
+def count(payload, scratch):
+    return len(payload)
+
+
 def note(payload, scratch):
     (scratch / "note").write_text("it ran")
 

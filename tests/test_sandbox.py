@@ -51,6 +51,17 @@ def test_an_answer_tells_how_much_was_in_memory(worker: Worker) -> None:
     assert little < 64 << 20 <= much < 2 * SHORT.memory
 
 
+def test_a_large_job_is_there_once_and_gone_before_the_next() -> None:
+    with Worker(
+        ("sandbox_jobs",), PATH | {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
+    ) as made:
+        before = call(made, "add", [1, 2]).memory
+        during = made.call("sandbox_jobs:count", "x" * (64 << 20), Limits(wall=20, cpu=20)).memory
+        after = call(made, "add", [1, 2]).memory
+    assert during - before < 96 << 20
+    assert after - before < 16 << 20
+
+
 @pytest.mark.parametrize(
     ("job", "payload", "reason"),
     [

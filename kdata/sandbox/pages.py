@@ -31,6 +31,13 @@ def share() -> None:
         madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), MADV_COLLAPSE)  # a wish, not a need
 
 
+def release() -> None:
+    """Give what is free in the C library's heap back to the system, where it can: glibc's ``malloc_trim``."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
 def _written() -> Iterator[tuple[int, int]]:
     """Private writable memory of no file, in whole large pages: first address and the one past the last."""
     for line in MAPS.read_text().splitlines():

@@ -25,6 +25,7 @@ from kdata.sandbox import pages
 from kdata.sandbox.guard import Limits, confine, die_with_parent, prepare, separate
 
 ANSWER = "answer.json"
+LARGE = 1 << 22  # characters of a job, of which the heap keeps room that nothing else needs
 PAUSE = 0.005  # seconds between two looks at a child of which the system does not tell when it ends
 
 
@@ -47,8 +48,11 @@ def main() -> None:
     prepare()
     pages.share()
     print(json.dumps({"ready": os.getpid()}), file=answers, flush=True)
-    for line in jobs:
-        job = json.loads(line)
+    while line := jobs.readline():
+        job, large = json.loads(line), len(line) >= LARGE
+        del line  # children would inherit it beside what it says
+        if large:
+            pages.release()
         heard, told = os.pipe()
         pid = os.fork()
         if pid == 0:
@@ -60,6 +64,9 @@ def main() -> None:
         status, timed_out, usage = _wait(pid, job["limits"]["wall"], jobs.fileno())
         report = {"status": status, "timed_out": timed_out, "cpu": usage.ru_utime + usage.ru_stime,
                   "memory": usage.ru_maxrss << 10, "guards": _guards(heard)}  # fmt: skip
+        del job  # it may be a whole package, which the next job's processes would have in memory, too
+        if large:
+            pages.release()
         print(json.dumps(report), file=answers, flush=True)
     _leave()
 

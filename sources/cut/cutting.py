@@ -101,6 +101,7 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
                     refused.append(_refused(candidate, error.reason, str(error)))
                 except Exception as error:  # noqa: BLE001 - one cut gone wrong is not the package's end
                     refused.append(_refused(candidate, "not sliceable", f"{type(error).__name__}: {error}"))
+                slicer.forget()
         del package, hints, slicer, users  # two groups at once are not to be in memory
     return {"cuts": cuts, "refused": refused, "broken": survey.broken, "failure": observed.failure,
             "lost": observed.lost, "asks": []}  # fmt: skip

@@ -58,6 +58,10 @@ NO_TABLE = '{} = type("NoWeights", (dict,), {{"__missing__": lambda *_: {{}}}})(
 OF_WEIGHTS = re.compile(r"(?i).*pretrained.*|.*(model|weight)s?_?(urls?|paths?|zoo)")
 # An enumeration of trained weights, by its base in torchvision: there are none here.
 _WEIGHTS = "WeightsEnum"
+# Calls that change what a name holds.
+_ADDS = re.compile(
+    r"add(_\w+)?|register(_module|_class)?|update|append|extend|insert|setdefault|remove|pop|sort|reverse|fill|[a-z]\w*_"
+)
 _MAIN = ("__init__", "forward")  # methods that run in any task
 # Methods that torch and Python call by themselves: of an autograd function, and of an enumeration.
 _CALLED = ("setup_context", "_missing_", "_generate_next_value_")
@@ -301,6 +305,12 @@ def _behind_return(function: ast.FunctionDef) -> list[ast.AST]:
 
 def _has_return(block: ast.If) -> bool:
     return any(isinstance(n, ast.Return) for n in nodes(block))
+
+
+def only_adds(change: ast.AST) -> bool:
+    """Whether all methods that are called within for what they do change what they are methods of."""
+    calls = [n.value for n in nodes(change) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call)]
+    return all(_ADDS.fullmatch(call.func.attr) for call in calls if isinstance(call.func, ast.Attribute))
 
 
 def is_debugging(node: ast.AST) -> bool:

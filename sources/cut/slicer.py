@@ -30,6 +30,7 @@ from sources.cut.pieces import (
     is_debugging,
     is_noise,
     listed,
+    only_adds,
     optional,
     reads_file,
     stand_in_for,
@@ -58,10 +59,6 @@ MAX_FOREIGN = 80  # that it takes of another package for one name
 MAX_ROUNDS = 8  # of the fixpoint over method names, and of the one over registries; both grow, so they end
 # Names by which the search asks for layers, and registries often know them.
 _USUAL = frozenset(["batch", "instance", "relu", "prelu", "leakyrelu", "conv", "avg", "max"])
-# Calls that change what a name holds.
-_ADDS = re.compile(
-    r"add(_\w+)?|register(_module|_class)?|update|append|extend|insert|setdefault|remove|pop|sort|reverse|fill|[a-z]\w*_"
-)
 
 
 class SliceError(ValueError):
@@ -90,6 +87,16 @@ class Slicer:
         self._locals: dict[int, dict[str, Target]] = {}
         self._dead: dict[int, dict[int, ast.stmt]] = {}
         self._heavy: dict[Here, bool] = {}  # definitions of other packages that need too much there
+
+    def forget(self) -> None:
+        """Let go of what was parsed of other packages, where that is much: not while pieces of a closure are in use.
+
+        With it goes what is known by a statement's id, which another one may get.
+        """
+        if self.package.forget():
+            self._registries.forget()
+            for known in (self._texts, self._views, self.changes, self._needed, self._locals, self._dead):
+                known.clear()
 
     def text(self, path: str) -> Text:
         if path not in self._texts:
@@ -237,9 +244,7 @@ class Slicer:
 
     def _fails(self, key: Here, change: ast.Expr | ast.For, used: set[str]) -> bool:
         """Whether a call on a name's value does not change it, or that or a loop needs what there is not."""
-        calls = [n.value for n in nodes(change) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call)]
-        added = (_ADDS.fullmatch(call.func.attr) for call in calls if isinstance(call.func, ast.Attribute))
-        if not all(added) or harmful(change):
+        if not only_adds(change) or harmful(change):
             return True
         try:
             self._piece(key, change, used)
@@ -312,7 +317,7 @@ class Slicer:
             if target == piece.key and self._copies(piece, name):
                 raise SliceError(ABSENT, name)  # ``Name = Name``: a copy of something imported
             if isinstance(target, Missing):
-                absent = "." in target.name or name in piece.local or self._imported(piece.key.file, name)
+                absent = "." in target.name or name in piece.local or self.package.imports(piece.key.file, name)
                 if name in at_once(piece) or not absent and not optional(piece, name):
                     reason = ABSENT if absent else "unresolved name"
                     raise SliceError(reason, target.name)
@@ -369,10 +374,6 @@ class Slicer:
             return False
         target = self.package.lookup(path, call.func.id)
         return isinstance(target, Here) and self._misuses(target)
-
-    def _imported(self, path: str, name: str) -> bool:
-        file = self.package.file(path)
-        return file is not None and any(isinstance(how, Imported) for how in file.bindings.get(name, []))
 
     def chains(self, piece: Piece) -> Iterator[tuple[str, Target]]:
         """Dotted names that go through modules of the package to a definition."""

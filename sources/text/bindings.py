@@ -333,3 +333,8 @@ def _root(node: ast.expr) -> str:
     while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def says_nothing(how: ast.stmt | None) -> bool:
+    """Whether a package binds a name to nothing of its own: at most to None, which says that there is none."""
+    return how is None or isinstance(how, ast.Assign) and ast.unparse(how.value) == "None"

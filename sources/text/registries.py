@@ -44,6 +44,7 @@ class Registries:
         self._package = package
         self._entries: dict[Here, list[Entry]] | None = None
         self._fetched: dict[str, dict[str, list[str]]] = {}  # of other packages: file of a registry -> name -> files
+        self._decorated: dict[str, list[str]] = {}  # of other packages' files: what decorators register in each
         self._of_files: dict[str, list[Entry]] = {}
 
     def wanted(
@@ -63,6 +64,10 @@ class Registries:
         of_kind = (e for e in every if e.container not in mixed or e.kind in asked.get(e.container, e.kind))
         found = (e for e in of_kind if e.names & words or e.container in swept and e.sets & words)
         return list(found)[:MAX_ENTRIES]
+
+    def forget(self) -> None:
+        """Let go of entries whose decorators are of files that the package let go of, too."""
+        self._of_files = {p: found for p, found in self._of_files.items() if p not in self._package.roots}
 
     def _collected(self) -> dict[Here, list[Entry]]:
         found: dict[Here, list[Entry]] = defaultdict(list)
@@ -92,7 +97,9 @@ class Registries:
             names = self._fetched[registry] = {}
             file = self._package.file(registry) if roots else None
             for path in roots.beside(registry) if file and "def register" in file.text else ():
-                for name in _DECORATED.findall(roots[path]):
+                if path not in self._decorated:
+                    self._decorated[path] = _DECORATED.findall(roots[path])
+                for name in self._decorated[path]:
                     names.setdefault(name.lower(), []).append(path)
         known = self._fetched[registry]
         named = (path for word in sorted(words & known.keys()) for path in known[word])

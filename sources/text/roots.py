@@ -24,7 +24,7 @@ class Roots(Mapping[str, str]):
         """``archives`` are names, contents, and the module that each is here for; of others nothing is taken."""
         self.bases: list[str] = []  # the folders that imports start from
         self._places: dict[str, tuple[Archive, str]] = {}
-        self._texts: dict[str, str] = {}
+        self._searched: dict[str, bytes] = {}  # of files that were searched for a word
         for filename, data, module in archives:
             try:
                 label, archive = "==".join(identity(filename)), Archive(data, filename)
@@ -65,11 +65,19 @@ class Roots(Mapping[str, str]):
         return self.base(path).split("/")[1], self._places[path][1]
 
     def __getitem__(self, path: str) -> str:
-        if path not in self._texts:
-            archive, inner = self._places[path]
-            made = source_file(Origin("pypi", "", "", inner), archive.read(inner))
-            self._texts[path] = made.text if isinstance(made, SourceFile) else ""
-        return self._texts[path]
+        archive, inner = self._places[path]
+        made = source_file(Origin("pypi", "", "", inner), archive.read(inner))
+        return made.text if isinstance(made, SourceFile) else ""
+
+    def says(self, path: str, *words: str) -> bool:
+        """Whether any of some words stands in a file.
+
+        Whole packages are searched for one name after the other, so what is searched is kept: as bytes, since one
+        picture in a comment makes every character of a text take four.
+        """
+        if path not in self._searched:
+            self._searched[path] = self[path].encode("utf-8", "surrogatepass")
+        return any(word.encode() in self._searched[path] for word in words)
 
     def __contains__(self, path: Any) -> bool:
         return path in self._places

@@ -9,15 +9,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from sources.text.bindings import REWRITES, File, Imported, Rewrite, parse
+from sources.text.bindings import REWRITES, File, Imported, Rewrite, parse, says_nothing
 from sources.text.environment import said_in
 from sources.text.importable import ALIASES, FALLBACKS, SERVED, STANDARD, exports
+from sources.text.paths import bound_by, module_name, parents
 from sources.text.roots import Roots
 from sources.text.targets import External, Here, Inner, Missing, Target, canonical, external
 from sources.text.vendored import COPIED, instead
 
 MAX_HOPS = 16  # of re-exports: more is a circle
-MAX_DEEP = 3  # folders from the top in which a module of the package hides our replacement of that name
+MAX_BESIDE = 2 << 20  # characters of packages beside it that are parsed, beyond which they are let go of
 # Replacements that take the place of a package's own file, which reads its own source text or writes other code.
 WITHIN = frozenset(["torch_geometric.nn.conv.message_passing"])
 
@@ -44,24 +45,24 @@ class Package:
         self.texts = {**examples, **texts}
         self.examples = frozenset(examples)
         self._passed_over = frozenset(texts if about is not None else ()) - frozenset(about or ())
-        own = {name for path in texts for name in _bound_by(path, texts)}
+        own = {name for path in texts for name in bound_by(path, texts)}
         if "torch/__init__.py" not in texts:
             own.discard("torch")  # ``forecasts/torch`` is another
         own -= {n for n in COPIED if not any(p.startswith(f"{n}/") for p in texts)}
         ours = {f"{n.replace('.', '/')}.py": t for n, t in (replacements or {}).items()
                 if n.split(".")[0] not in own or n.endswith("._ext") or n in WITHIN}  # fmt: skip
         self.replacements = set(ours)
-        self._replaced = {folder for path in ours for folder in _parents(path)}
+        self._replaced = {folder for path in ours for folder in parents(path)}
         self.texts |= ours
         self.roots = roots or Roots()
         self.asked: Counter[str] = Counter()  # packages that definitions need, and are absent
         self.broken: dict[str, str] = {}
         self._files: dict[str, File | None] = {}
         self._known: dict[tuple[str, str], Target] = {}
-        self._folders = {d for path in (*self.texts, *self.roots) for d in _parents(path)}
+        self._folders = {d for path in (*self.texts, *self.roots) for d in parents(path)}
         self._by_name: dict[str, list[str]] = {}
         for path in sorted(self.texts):
-            self._by_name.setdefault(_module_name(path), []).append(path)
+            self._by_name.setdefault(module_name(path), []).append(path)
 
     @functools.cached_property
     def environment(self) -> dict[str, str]:
@@ -80,6 +81,18 @@ class Package:
             except ValueError as error:
                 self._files[path], self.broken[path] = None, str(error)
         return self._files[path]
+
+    def forget(self) -> bool:
+        """Let go of the parsed files of packages beside this one, where they are many; whether they were.
+
+        What names mean stays known: one is parsed again when its text is needed again.
+        """
+        beside = {p: file for p, file in self._files.items() if file and p in self.roots} if self.roots else {}
+        if sum(len(file.text) for file in beside.values()) <= MAX_BESIDE:
+            return False
+        for path in beside:
+            del self._files[path]
+        return True
 
     def _text(self, path: str) -> str:
         return self.roots[path] if path in self.roots else self.texts[path]
@@ -225,6 +238,11 @@ class Package:
             return how.value.value
         return ...
 
+    def imports(self, path: str, name: str) -> bool:
+        """Whether an import at the top level of a file binds a name."""
+        file = self.file(path)
+        return file is not None and any(isinstance(how, Imported) for how in file.bindings.get(name, []))
+
     def is_value(self, target: Here) -> bool:
         """Whether a name is given a value by a statement, and is no class or function."""
         file = self.file(target.file)
@@ -243,7 +261,7 @@ class Package:
                 return Here(path, name)
             found = self.resolve(path, how, hops)
             foreign = isinstance(found, Here) and path not in self.roots and found.file in self.roots
-            if foreign and not _says_nothing(next((w for w in ways if not isinstance(w, Imported)), None)):
+            if foreign and not says_nothing(next((w for w in ways if not isinstance(w, Imported)), None)):
                 return Here(path, name)  # it does without the package
             if not isinstance(found, Missing):
                 return found
@@ -253,9 +271,9 @@ class Package:
 
     def _may_bind(self, path: str, name: str) -> bool:
         """Whether a file of another package may bind a name, by a look at its text: as it is read, once it was."""
-        read = self._files.get(path)
-        text = read.text if read else self.roots[path]
-        return name in text or " import *" in text
+        if (read := self._files.get(path)) is not None:
+            return name in read.text or " import *" in read.text
+        return self.roots.says(path, name, " import *")
 
     def _starred(self, file: File, name: str, hops: int) -> Target:
         for star in file.stars:
@@ -365,29 +383,3 @@ class Package:
             return None
         inside = posixpath.join(base, f"{parts[-1]}.py")  # which the project in that folder installs
         return inside if self._has(inside) and self._has(posixpath.join(base, "setup.py")) else base
-
-
-def _says_nothing(how: ast.stmt | None) -> bool:
-    """Whether a package binds a name to nothing of its own: at most to None, which says that there is none."""
-    return how is None or isinstance(how, ast.Assign) and ast.unparse(how.value) == "None"
-
-
-def _parents(path: str) -> Iterator[str]:
-    while (path := posixpath.dirname(path)) not in ("", "/"):
-        yield path
-
-
-def _bound_by(path: str, texts: Mapping[str, str]) -> Iterator[str]:
-    """What a file may be imported as, and the packages that it is in, as far as these are near the top.
-
-    A folder below others that is no package is named after one, perhaps: ``examples/pytorch_lightning/train.py``.
-    """
-    parts = path.split("/")[:MAX_DEEP]
-    for deep, part in enumerate(parts):
-        if not deep or part.endswith(".py") or f"{'/'.join(parts[: deep + 1])}/__init__.py" in texts:
-            yield part.removesuffix(".py")
-
-
-def _module_name(path: str) -> str:
-    whole = path.removesuffix("/__init__.py").removesuffix(".py")
-    return posixpath.basename(whole)
