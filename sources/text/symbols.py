@@ -18,7 +18,7 @@ from sources.text.targets import External, Here, Inner, Missing, Target, canonic
 from sources.text.vendored import COPIED, instead
 
 MAX_HOPS = 16  # of re-exports: more is a circle
-MAX_BESIDE = 2 << 20  # characters of packages beside it that are parsed, beyond which they are let go of
+MAX_BESIDE = 3 << 20  # characters of packages beside it that are parsed, beyond which they are let go of
 # Replacements that take the place of a package's own file, which reads its own source text or writes other code.
 WITHIN = frozenset(["torch_geometric.nn.conv.message_passing"])
 
