@@ -65,7 +65,7 @@ DETAILS = {
     "alike": "rows of one input that are multiples of another's", "twins": "the largest of each row twice",
     "sure": "scores that are largest for their targets", "uneven": "sequences as long as there is room",
     "graded": "rows that go one way, one of them far", "coupled": "rows of weights that are equal",
-    "single": "a last dimension of one",
+    "single": "a dimension of one",
     "cancelling": "whole numbers in half precision that are large and cancel, or whose products are",
     "balanced": "whole numbers in half precision that cancel where they are looked up, or added up behind a product",
     "adjacent": "large integers among the inputs that are nearly the same",
@@ -85,7 +85,7 @@ DETAILS = {
     "batch": "a batch of two, where the task draws one", "repeated": "integers among the inputs that are equal",
 }  # fmt: skip
 # Kinds of variants of which one extra trial each is made: compilers take a one for a constant, and what they make is
-# right for the task; of a last dimension of one only wrong answers count; gradients at many rows.
+# right for the task; of a dimension of one only wrong answers count; gradients at many rows.
 BATCH, SINGLE, TALL = ALONE = ("batch", "single", "tall")
 TAILED = "tails"  # a kind of variant: the last axes long, and one element more than blocks hold
 ALIKE, GRADED = "alike", "graded"  # see kdata.verify.reference.alike
