@@ -74,6 +74,7 @@ DETAILS = {
     "hollow": "every other input, from the second on, nothing but zeros",
     "dominated": "rows or columns in half precision of one large number and many small ones",
     "led": "products in half precision of which one leads, and which are shared out",
+    "seeming": "rows that look regular at their ends",
     "edged": "numbers among the inputs at which the reference steps",
     "slow": "inputs or weights at which what is repeated converges slowly",
     "undone": "inputs in half precision whose last step undoes what those before it did",
@@ -97,6 +98,7 @@ BALANCED = "balanced"  # see kdata.verify.reference.balanced
 DOMINATED = "dominated"  # see kdata.verify.reference.dominated
 LED = "led"  # see kdata.verify.reference.led
 EDGED = "edged"  # see kdata.verify.reference.edges
+SEEMING = "seeming"  # see kdata.verify.reference.seeming
 BURDENS = BURDENED, STRAINED = "burdened", "strained"  # see kdata.verify.reference.burdened
 UNDONE = "undone"  # see kdata.verify.reference.undone
 SLOW, SETTLING = REPEATS = "slow", "settling"  # see kdata.verify.reference.slow
