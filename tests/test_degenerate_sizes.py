@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kdata.verify.reference.larger import Larger
 from kdata.verify.reference.probe import Prober
+from kdata.verify.reference.styles import SINGLE
 from kdata.verify.reference.variants import Variant, plan
 
 HALVED = """import torch
@@ -60,6 +63,35 @@ def get_inputs():
 def get_init_inputs():
     return []
 """
+
+DEVIATION = """import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x + x.std(dim={dim}, keepdim=True)
+
+
+def get_inputs():
+    return [torch.randn(16, 12, 8)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+
+@pytest.mark.parametrize(("dim", "more"), [(-1, 0), (0, 1)])
+def test_one_element_is_tried_though_it_has_no_deviation(dim: int, more: int) -> None:
+    single = [v.run for v in plan(Prober(DEVIATION.format(dim=dim), "Model"), 4, thorough=True) if v.kind == SINGLE]
+    assert [run.shapes[0][dim] for run in single][:1] == [1]
+    assert single[0].undefined
+    assert len(single) == 1 + more  # the last dimension, whatever is answered there
+
+
+def test_a_sum_that_cancels_is_not_tried_as_one_element() -> None:
+    assert not [v for v in plan(Prober(CLASSES, "Model"), 4, thorough=True) if v.kind == SINGLE]
 
 
 def test_half_of_one_is_none_to_spread_though_its_slices_take_all() -> None:

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from kdata.verify.constants import says_ignored
 from kdata.verify.reference import asked, magnitudes
 from kdata.verify.reference.asked import Change, lone
 from kdata.verify.reference.batches import batched
@@ -16,7 +17,7 @@ from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.draws import draw
 from kdata.verify.reference.magnitudes import RootsApart
 from kdata.verify.reference.probe import Meter, Prober
-from kdata.verify.reference.questions import Asks, says_ignored
+from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.sure import LEAST, MOST, sure
 from kdata.verify.reference.variants import plan

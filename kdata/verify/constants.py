@@ -12,6 +12,7 @@ FOLDED: dict[type[ast.operator], Callable[[int, int], int]] = {
 GROWING = (ast.LShift, ast.Pow)
 BITS = 62
 SHORT = 3 << 15  # elements that an integer of 16 bits does not count, with a sign or without one
+IGNORED, SAYS_IGNORED = -100, "ignore_index"  # torch's number for targets that do not count, and its name for it
 PRINTED = 4096  # bits of an integer that Python prints however it is set
 
 
@@ -66,3 +67,13 @@ def _called(node: ast.Call) -> int | None:
     except ValueError:  # it is no number
         return None
     return int(value) if value is not None and abs(value) < 1 << BITS and value.is_integer() else None
+
+
+def says_ignored(text: str) -> bool:
+    """Whether a text says itself which targets do not count: by the name that torch has for it, or by its number."""
+    nodes = list(ast.walk(ast.parse(text)))
+    names = {getattr(node, name, None) for node in nodes for name in ("arg", "attr", "id")}
+    numbers = {-node.operand.value for node in nodes if isinstance(node, ast.UnaryOp)
+               and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant)
+               and type(node.operand.value) is int}  # fmt: skip
+    return SAYS_IGNORED in names or IGNORED in numbers

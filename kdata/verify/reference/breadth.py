@@ -2,13 +2,15 @@
 
 The trusted side. None of it is what a task asks for, so a candidate that fails it stays verified, and its receipt says
 what it fails.
-There are five exceptions. One that follows other numbers among its inputs, but is wrong at such as its kernels compare
+There are six exceptions. One that follows other numbers among its inputs, but is wrong at such as its kernels compare
 with. One that follows other arguments of its constructor, but steps elsewhere than the reference does for sure with
-such as round nothing. One that answers wrongly where the last dimension is one. One that reads strides, and is right
-where all inputs are transposed views, but wrong where some of them are, or where they are parts of wider rows, takes
-the strides of one for those of another, or of its answer. And a candidate whose text offers a backward, and whose
-answer follows from its inputs, is rejected where one of its gradients is wrong, or is none though the reference has
-one, or is some where the reference detaches what it is of: training goes on without a word.
+such as round nothing. One that answers wrongly where the last dimension is one, or where one is at which the reference
+has no number to give, as the deviation of one element. One that says which targets do not count, by torch's number or
+name for it, and counts them. One that reads strides, and is right where all inputs are transposed views, but wrong
+where some of them are, or where they are parts of wider rows, takes the strides of one for those of another, or of its
+answer. And a candidate whose text offers a backward, and whose answer follows from its inputs, is rejected where one of
+its gradients is wrong, or is none though the reference has one, or is some where the reference detaches what it is of:
+training goes on without a word.
 A backward that raises, an answer that is detached, and no backward at all are heard of in training: they are told.
 So is one that writes into the gradients that it is given, as published libraries' do: other branches may share them;
 one that has torch multiply its matrices; and one that is wrong the second time that a graph is gone through, for these
@@ -26,6 +28,7 @@ from kdata.record import Trial
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
 from kdata.verify.compare import Tensors, leaves
+from kdata.verify.constants import says_ignored
 from kdata.verify.findings import EVALUATES, Findings, RejectedError
 from kdata.verify.reference.styles import (
     BATCH,
@@ -40,7 +43,7 @@ from kdata.verify.reference.styles import (
 from kdata.verify.scratch import RETURNED
 from kdata.verify.trial import FLOATS, Expected, compare, failure
 
-ARGUMENT, NUMBER = "argument", "number"
+ARGUMENT, NUMBER, IGNORED = "argument", "number", "ignored"
 CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strided": "holds for transposed views",
           "beside": "holds for transposed views beside plain inputs", "pairs": "holds for two transposed views",
           "sliced": "holds for parts of wider rows", "rearranged": "holds for rows that lie in another order",
@@ -48,15 +51,15 @@ CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strid
           "nonfinite": "spreads NaN and infinity as the reference does",
           **{style: DETAILS[style] for style in GRADIENTS},
           "grouped": "holds where integers that the task sorts are not",
-          "ignored": "leaves out targets that torch ignores by default",
+          IGNORED: "leaves out targets that torch ignores by default",
           "wrapped": "takes places that count from the end",
           ARGUMENT: "follows other arguments of its constructor",
           NUMBER: "follows other numbers among its inputs",
           STEPPED: "steps where the reference does, with other arguments",
           COUNTED: "follows numbers that its kernels name", BATCH: "holds for a larger batch",
-          SINGLE: "holds for a last dimension of one"}  # fmt: skip
+          SINGLE: "holds for a dimension of one"}  # fmt: skip
 SILENT = {**dict.fromkeys(set(GRADIENTS) - {"anew"}, (reasons.WRONG, reasons.STRUCTURE, reasons.OUT_OF_BOUNDS)),
-          STEPPED: (reasons.WRONG,),
+          **dict.fromkeys((STEPPED, IGNORED), (reasons.WRONG,)),
           **dict.fromkeys(("beside", "pairs", "sliced", "rearranged", SINGLE),
                           (reasons.WRONG, reasons.OUT_OF_BOUNDS))}  # fmt: skip
 UNSUPPORTED = "Unsupported data type"  # says Triton's interpreter of atomics of bfloat16, which GPUs have
@@ -138,6 +141,10 @@ def _refuse(style: str, trial: Trial, reason: str, source: str, found: Findings)
         raise RejectedError(reasons.WRONG_GRADIENT, f"{CHECKS[style]}: {missing or trial.detail}")
     if style == STEPPED:  # where it follows no others it is made for the task's own
         if _passed(ARGUMENT, found):
+            raise RejectedError(reason, f"{DETAILS[style]}: {trial.detail}")
+        return
+    if style == IGNORED:
+        if says_ignored(source):
             raise RejectedError(reason, f"{DETAILS[style]}: {trial.detail}")
         return
     if style == SINGLE:

@@ -275,8 +275,9 @@ class Run:
     # Inputs that say where packed sequences end, or how long each is; None where their values are not known.
     extents: frozenset[tuple[str, int]] | None = None
     void: bool = False  # its answer is no number in places, or a sum that cancels, as far as it is known
+    undefined: bool = False  # it is no number in places
 
-    def degenerates(self, other: Run) -> bool:
+    def degenerates(self, other: Run, unless_undefined: bool = False) -> bool:
         """Whether the same operators broadcast at other sizes what they do not broadcast here, as by accident.
 
         An odd number of channels cut in two may leave one channel, which then spreads over the others. So are halves
@@ -287,8 +288,10 @@ class Run:
         no number that is one here: queries before the first key, in a causal attention that ends at the last one; or
         where it is fewer numbers than the inputs, all of them zero, as the loss of one class is: what an honest sum
         leaves there is rounding.
+
+        ``unless_undefined``: no number will do, too, for what an answer is to be there.
         """
-        if other.void and not self.void:
+        if other.void and not self.void and not (unless_undefined and other.undefined):
             return True
         if 1 < other.cost.spread < FEWEST <= self.cost.spread:
             return True
@@ -373,7 +376,8 @@ class Prober:
             real = [t for t in made if t.is_floating_point() and not isinstance(t, FakeTensor)]
             cancelled = len(real) == len(made) and sum(t.numel() for t in made) < sum(t.numel() for t in held)
             zero = cancelled and not any(bool(t.any()) for t in real)
-            run.void = bool(made) and zero or any(bool(t.isnan().any()) for t in real)
+            run.undefined = any(bool(t.isnan().any()) for t in real)
+            run.void = bool(made) and zero or run.undefined
         return run
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from kdata.verify.constants import IGNORED
 from kdata.verify.values import computes
 
 # Operators that ask about NaN and infinities, and about the sign of a zero.
@@ -38,8 +38,6 @@ BORDERS = CLAMPS | {"hardtanh", "threshold", "hardshrink", "softshrink"}
 SHARES = frozenset({"_softmax", "_safe_softmax"})  # in which NaN says that there is nothing to share
 LOSSES = frozenset({"cross_entropy", "nll_loss"})
 BAGS, PADDING = "_embedding_bag", 8  # and which of its arguments says what is no word
-IGNORED = -100  # what ``ignore_index`` is in torch where nobody says it
-SAYS_IGNORED = "ignore_index"
 LEAST_DIVISOR, MOST_DIVISOR = 3, 1 << 10  # what a row's largest element may be divided by
 MOST = 16  # softmaxes whose answers are remembered
 FARTHEST = 1 << 31  # from here on a slice's end means that it has none
@@ -119,16 +117,6 @@ class Asks:
         """What does not count by a loss's own default is said by the task: it is asked about as any other number is."""
         self.numbers |= self.ignored
         self.ignored = set()
-
-
-def says_ignored(text: str) -> bool:
-    """Whether a task says itself which targets do not count: by the name that torch has for it, or by its number."""
-    nodes = list(ast.walk(ast.parse(text)))
-    names = {getattr(node, name, None) for node in nodes for name in ("arg", "attr", "id")}
-    numbers = {-node.operand.value for node in nodes if isinstance(node, ast.UnaryOp)
-               and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant)
-               and type(node.operand.value) is int}  # fmt: skip
-    return SAYS_IGNORED in names or IGNORED in numbers
 
 
 def _odd(name: str, given: Sequence[torch.Tensor]) -> bool:

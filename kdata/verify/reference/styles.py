@@ -66,7 +66,7 @@ DETAILS = {
     "alike": "rows of one input that are multiples of another's", "twins": "the largest of each row twice",
     "sure": "scores that are largest for their targets", "uneven": "sequences as long as there is room",
     "graded": "rows that go one way, one of them far", "coupled": "rows of weights that are equal",
-    "single": "a last dimension of one",
+    "single": "a dimension of one",
     "cancelling": "whole numbers in half precision that are large and cancel, or whose products are",
     "balanced": "whole numbers in half precision that cancel where they are looked up, or added up behind a product",
     "adjacent": "large integers among the inputs that are nearly the same",
@@ -75,6 +75,7 @@ DETAILS = {
     "hollow": "every other input, from the second on, nothing but zeros",
     "dominated": "rows or columns in half precision of one large number and many small ones",
     "led": "products in half precision of which one leads, and which are shared out",
+    "seeming": "rows that look regular at their ends",
     "edged": "numbers among the inputs at which the reference steps",
     "slow": "inputs or weights at which what is repeated converges slowly",
     "undone": "inputs in half precision whose last step undoes what those before it did",
@@ -86,7 +87,7 @@ DETAILS = {
     "batch": "a batch of two, where the task draws one", "repeated": "integers among the inputs that are equal",
 }  # fmt: skip
 # Kinds of variants of which one extra trial each is made: compilers take a one for a constant, and what they make is
-# right for the task; of a last dimension of one only wrong answers count; gradients at many rows.
+# right for the task; of a dimension of one only wrong answers count; gradients at many rows.
 BATCH, SINGLE, TALL = ALONE = ("batch", "single", "tall")
 TAILED = "tails"  # a kind of variant: the last axes long, and one element more than blocks hold
 ALIKE, GRADED = "alike", "graded"  # see kdata.verify.reference.alike
@@ -98,6 +99,7 @@ BALANCED = "balanced"  # see kdata.verify.reference.balanced
 DOMINATED = "dominated"  # see kdata.verify.reference.dominated
 LED = "led"  # see kdata.verify.reference.led
 EDGED = "edged"  # see kdata.verify.reference.edges
+SEEMING = "seeming"  # see kdata.verify.reference.seeming
 BURDENS = BURDENED, STRAINED = "burdened", "strained"  # see kdata.verify.reference.burdened
 UNDONE = "undone"  # see kdata.verify.reference.undone
 SLOW, SETTLING = REPEATS = "slow", "settling"  # see kdata.verify.reference.slow

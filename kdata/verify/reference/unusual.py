@@ -32,6 +32,7 @@ from kdata.verify.reference.lengths import Lengths
 from kdata.verify.reference.packed import filled, uneven, without_any
 from kdata.verify.reference.pairs import apart, complexes, together
 from kdata.verify.reference.roundings import Nudged
+from kdata.verify.reference.seeming import seeming
 from kdata.verify.reference.sparse import sparse
 from kdata.verify.reference.styles import (
     AGED,
@@ -52,6 +53,7 @@ from kdata.verify.reference.styles import (
     RAISED,
     REACHING,
     REPEATS,
+    SEEMING,
     SPARSE,
     STRAINED,
     STRETCHED,
@@ -73,16 +75,17 @@ BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
           "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE, GRADED, SURE, UNEVEN, "eased",
           *FAINT, CANCELLING, LEANING, *AGED, DOMINATED, "filled", *BURDENS, *REPEATS,
-          BALANCED, UNDONE, LED, EDGED)  # fmt: skip
+          BALANCED, UNDONE, LED, EDGED, SEEMING)  # fmt: skip
 # And as what style the reference is to bear each.
-HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE, DOMINATED: "ties", LED: "ties"}
+HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE, DOMINATED: "ties", LED: "ties",
+        SEEMING: "ties"}  # fmt: skip
 HELD |= dict.fromkeys(("zeros", *SPARSE, *FAINT), "wide")
 IGNORED, GROUPED, WRAPPED = TOLD = "ignored", "grouped", "wrapped"  # of which receipts tell
 AS_COMPLEX = (*AS_THEY_ARE, *GRADIENTS, *DTYPES, *VIEWS)  # styles for which complex inputs are no pairs
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
 OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered", "ones",
                 "emptied", "rows", "twins", "lone", *SPARSE, GRADED, GROUPED, WRAPPED, UNEVEN, "eased",
-                "filled")  # fmt: skip
+                "filled", SEEMING)  # fmt: skip
 DIVIDES = frozenset("div div_ reciprocal reciprocal_ rsqrt rsqrt_ addcdiv addcdiv_".split())
 STEADY = frozenset({"hypot"})  # operators in which nothing overflows that their answers do not
 MOST_SAID = 16  # numbers that a candidate names which are put among integers
@@ -178,7 +181,8 @@ class Unusual(Weighed):
             return all_answered(measures, natural, some, natural, finite)
         if style in HELD:
             held = self._held(style, measures, natural, generator)
-            tried = (emptied(held), held) if style == "zeros" and held is not None else (held,)
+            tried = [emptied(held), held] if style == "zeros" and held is not None else [held]
+            tried += [seeming(natural, generator, ties=False)] if style == SEEMING else []
             borne = (t for t in tried if t is not None and self._bears(program, state, t, HELD[style], generator))
             return next(borne, None)
         if style in RAISED:
@@ -235,6 +239,8 @@ class Unusual(Weighed):
             return twinned(natural) if CHOOSES in self._names else None
         if style == ALIKE:
             return paired(natural)
+        if style == SEEMING:
+            return seeming(natural, generator)
         if style == DOMINATED:
             with Dims() as dims:
                 measures.eager(natural)

@@ -143,8 +143,8 @@ def plan(
         few = _powers(axes, wide, [tuple(n * step for n in FEW)] * len(axes), len(chosen))
         _add(chosen, prober, "few", base, axes, few)
         # A row of one is none that a descriptor describes: an interpreter refuses it, a GPU reads something else.
-        if axes and step == 1 and prober.forward(base | dict.fromkeys(axes[-1], 1)) is not None:
-            _add(chosen, prober, SINGLE, base, axes, [*few[:-1], (1,)])
+        for axis in _alone(prober, base, axes) if step == 1 else ():
+            _add_single(chosen, prober, base, axis, {a: w for a, w in zip(axes, few, strict=True) if a != axis})
         ones = [s.name for s in sizes(prober.source) if s.value == 1 and LITERAL in s.name][:ONES]
         if found_batch := batched(prober, base, ones):
             chosen.append(Variant(BATCH, *found_batch))
@@ -226,6 +226,14 @@ def _next(axes: list[Axis], step: int) -> list[tuple[int, ...]]:
     return [tuple(n * step for n in wish) for wish in ([(1, 2, 3)] * (len(axes) - 2) + [*NEXT])]
 
 
+def _alone(prober: Prober, base: Values, axes: list[Axis]) -> Iterator[Axis]:
+    """The last axis, if it may be one, and such as leave no number to answer there: one element has no deviation."""
+    for axis in axes:
+        run = prober.forward(base | dict.fromkeys(axis, 1))
+        if run is not None and (run.undefined or axis == axes[-1]):
+            yield axis
+
+
 def _powers(axes: list[Axis], wide: frozenset[Axis], wishes: list[tuple[int, ...]], turn: int) -> list[tuple[int, ...]]:
     """The wishes, with powers of two for the axes that are to have no others, another one first in each turn."""
     first = turn % len(POWERS)
@@ -242,27 +250,50 @@ def _add(
     wishes: list[tuple[int, ...]],
     times: int = 1,
 ) -> None:
+    """Add a variant of sizes as wished for, as far as the reference bears these, if it is another one."""
+    _append(chosen, prober, kind, _assigned(chosen[0].run, prober, base, axes, wishes, times))
+
+
+def _add_single(
+    chosen: list[Variant], prober: Prober, base: Values, axis: Axis, others: dict[Axis, tuple[int, ...]]
+) -> None:  # fmt: skip
+    """Add one at which this axis is one, whether or not the reference has a number to answer there."""
+    first = chosen[0].run
+    values = _assigned(first, prober, base, [*others], [*others.values()])
+    values = _assigned(first, prober, values, [axis], [(1,)], unless_undefined=True)
+    if values.get(axis[0]) == 1:
+        _append(chosen, prober, SINGLE, values)
+
+
+def _append(chosen: list[Variant], prober: Prober, kind: str, values: Values) -> None:
+    run = prober.forward(values)
+    if run is not None and all(v.run.shapes != run.shapes or v.run.arguments != run.arguments for v in chosen):
+        chosen.append(Variant(kind, values, run))
+
+
+def _assigned(
+    first: Run, prober: Prober, base: Values, axes: list[Axis], wishes: list[tuple[int, ...]], times: int = 1,
+    unless_undefined: bool = False,
+) -> Values:  # fmt: skip
     """Assign the axes one after another, each to its first wish with which the reference still runs and is small.
 
     ``times`` as large as others may be.
     """
-    values, first = dict(base), chosen[0].run
+    values = dict(base)
     work, largest = (times * max(VARIED // prober.thrift, n * 3 // 2) for n in (first.cost.work, first.cost.largest))
     for axis, wish in zip(axes, wishes, strict=True):
         for value in wish:
             tried = values | dict.fromkeys(axis, value)
             run = prober.forward(tried)
-            if run is not None and first.degenerates(run):  # halves ought to be halves there, too
+            if run is not None and first.degenerates(run, unless_undefined):  # halves ought to be halves there, too
                 tried = values | dict.fromkeys(axis, 2 * value)
                 run = prober.forward(tried)
             if run is None or run.cost.work > work or run.cost.largest > largest:
                 continue
-            if not first.degenerates(run):
+            if not first.degenerates(run, unless_undefined):
                 values = tried
                 break
-    run = prober.forward(values)
-    if run is not None and all(v.run.shapes != run.shapes or v.run.arguments != run.arguments for v in chosen):
-        chosen.append(Variant(kind, values, run))
+    return values
 
 
 def _fewer_rows(prober: Prober, base: Values, found: tuple[Size, ...]) -> Values:

@@ -10,13 +10,14 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 from kdata.task import Program
+from kdata.verify.constants import says_ignored
 from kdata.verify.gradients import APART
 from kdata.verify.reference import exact, magnitudes
 from kdata.verify.reference.aging import aged
 from kdata.verify.reference.balanced import balanced
 from kdata.verify.reference.cancelling import HALVES, LOOKS_UP, cancelling
 from kdata.verify.reference.leaning import Factors, leaning
-from kdata.verify.reference.questions import Asks, says_ignored
+from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.slow import settling, slow
 from kdata.verify.reference.styles import AGED, BALANCED, CANCELLING, LEANING, REPEATS, SETTLING

@@ -31,6 +31,7 @@ from kdata.verify.reference.styles import (
     GRADIENTS,
     KINKED,
     LED,
+    SINGLE,
     STEPPED,
     TALL,
     VIEWS,
@@ -67,7 +68,7 @@ class Wider(Unusual):
         self._style = ""  # of the extra trial that is being made
         self._wanted: dict[str, Any] = {}  # which gradients the candidate is asked for
         self._extra: list[dict[str, Any]] = []
-        self._first = True  # no trial has been made yet
+        self._first, self._undefined = True, False  # no trial has been made yet; there is no number to answer
         self._followed: Arguments | None = None  # with other floats, which the reference's answer follows
         self._instead: dict[str, Callable[[], list[Any]]] = {}  # functions in place of the task's, by their names
 
@@ -87,6 +88,7 @@ class Wider(Unusual):
         return draws + (more if self._grid and kind in ("base", "odd") else [])
 
     def _trials(self, index: int, variant: Variant) -> list[dict[str, Any]]:
+        self._undefined = variant.run.undefined
         if variant.kind in ALONE:
             style, wanted = (GRADIENTS[0], self._gradient) if variant.kind == TALL else (variant.kind, self._grid)
             if wanted and (made := self._beyond(index, variant, style)):
@@ -260,6 +262,8 @@ class Wider(Unusual):
     def _bears(
         self, program: Program, state: dict[str, Any], inputs: list[Any], style: str, generator: torch.Generator
     ) -> bool:
+        if style == SINGLE and self._undefined:
+            return True
         if style == KINKED:
             return one_way(self._names) and super()._bears(program, state, inputs, "ties", generator)
         if style == "ties" and first(self._names):
