@@ -49,7 +49,7 @@ MAX_FLAWED_MODULES = 2
 KEPT = 1 << 23  # weights of a module that is kept while others are tried
 MAX_LARGE = 3  # modules of too many parameters, none of whose arguments says how wide it is
 PARAMETERS = "parameters"  # of which a module has too many
-MAX_ALIKE = 3  # modules that fail alike, where none came further: others hardly ever do
+MAX_ALIKE = 3  # modules that fail alike: others hardly ever do otherwise
 # With which much runs.
 _NO_PARTS = re.compile(r"nn\.(?:Identity|Sequential)\(\)|(?<=nn\.ModuleList\()\[\](?=\))|^\[\]$")
 _LAYER = re.compile(r"(^|_)(norm|act)(_?(layer|func|fn|cls|class))?$|^activation$")
@@ -120,7 +120,7 @@ def solve(
             small = not flawed and sum(p.numel() for p in module.parameters()) <= KEPT
             flawed.append(replace(solution, made=Made(kind, module)) if small else solution)
         first = first or Unsolved(outcome.reason, outcome.trouble.message)
-        alike = 0 <= outcome.reached >= reached and outcome.specs is None and states[outcome.state] >= MAX_ALIKE
+        alike = outcome.reached >= 0 and outcome.specs is None and states[outcome.state] >= MAX_ALIKE
         # What mends one call of the package comes before the others, which may not need it.
         if alike and not any(constructions.again(call, 1.0) for call in constructions.calls):
             break
