@@ -76,6 +76,8 @@ def warm() -> None:
     warming.warm()
     # Numpy imports its generators when they are first asked for: each fork would, and begin with other numbers.
     np.random.seed(0)
+    # What prints a large tensor in its error is not to take longer than what it computes.
+    torch.set_printoptions(threshold=100, edgeitems=1)
     # Torch's own keeps the stack of each call for devices that are not here: a tenth of a search's time.
     torch.manual_seed = torch.default_generator.manual_seed
 

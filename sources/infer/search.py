@@ -9,7 +9,6 @@ The method, measured: progress-guided search over inputs and backtracking over a
 
 from __future__ import annotations
 
-import ast
 import functools
 import re
 from collections import Counter
@@ -43,6 +42,7 @@ from sources.infer.running.made import Made
 from sources.infer.running.memory import bounded
 from sources.infer.running.progress import BUDGET, Budget
 from sources.infer.running.worth import ALONE, RANDOM
+from sources.text.remembered import parsed
 
 MAX_MODULES = 9  # constructed modules whose forward is tried
 MAX_FLAWED_MODULES = 2
@@ -223,7 +223,7 @@ def _busier(kind: type[nn.Module], arguments: Arguments, program: str) -> list[A
     given = {**defaults_of(kind), **arguments}
     found = [{**arguments, n: "2"} for n, text in given.items() if text == "1"]
     worded = {n: t for n, t in arguments.items() if t[:1] in ("'", '"')}
-    words = compared(ast.parse(program)) if worded else {}
+    words = compared(parsed(program)) if worded else {}
     found += [{**arguments, n: repr(w)} for n, t in worded.items() for w in words.get(n, ()) if repr(w) != t]
     left_out = (p.name for p in parameters_of(kind) if p.default is None and arguments.get(p.name, "None") == "None")
     return found + [{**arguments, n: values(n, "", Uses())[0]} for n in left_out if _LAYER.search(n)]
