@@ -88,6 +88,17 @@ def _limit_memory(memory: int) -> None:
     signal.setitimer(signal.ITIMER_REAL, TICK, TICK)
 
 
+def allowance(seconds: float) -> Callable[[], bool]:
+    """What tells, whenever it is asked, whether forks that ended since took no more than so many CPU seconds."""
+
+    def spent() -> float:
+        forks = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return forks.ru_utime + forks.ru_stime
+
+    most = spent() + seconds
+    return lambda: spent() <= most
+
+
 def extend(seconds: int) -> None:
     """For a job in its fork that is done with one part of its work: so much CPU time for the next one, from now on."""
     if not signal.getitimer(signal.ITIMER_PROF)[0]:  # without a limit there is nothing to extend

@@ -10,7 +10,6 @@ import itertools
 import json
 import os
 import re
-import resource
 import sys
 import types
 from collections.abc import Callable
@@ -43,7 +42,7 @@ from sources.infer.running.properties import reveal
 from sources.infer.running.vanishing import REASON as NOTHING
 from sources.infer.running.worth import CONSTANT, NOT_FINITE, RANDOM
 from sources.infer.search import Solution, lightens, solve
-from sources.isolation import BEYOND, extend, isolated
+from sources.isolation import BEYOND, allowance, extend, isolated
 from sources.other_cuts import tried_otherwise
 from sources.text.danger import touches_system
 from sources.text.on_cpu import OnOne, without_weights
@@ -60,7 +59,7 @@ DEAR = (TOO_LARGE, "timeout", "crash")  # how a check ends that takes more than 
 MAX_IGNORED = 3  # inputs of one class that it takes and does not use
 MAX_FAILURES = 40  # of a search, that are tried again
 INFER_SECONDS, CHECK_SECONDS = 5, 10  # CPU seconds of one definition
-LAST_BEGUN = 20  # CPU seconds of one definition after which it is not tried in yet another way
+LAST_BEGUN = 4  # CPU seconds of one definition after which it is not tried in yet another way
 # Bytes of address space that one of its forks may take: most weights of the largest modules are never touched. How
 # much of that is in memory is bounded where weights are filled and where modules are called.
 MEMORY = 7 << 27
@@ -77,6 +76,8 @@ def warm() -> None:
     warming.warm()
     # Numpy imports its generators when they are first asked for: each fork would, and begin with other numbers.
     np.random.seed(0)
+    # What prints a large tensor in its error is not to take longer than what it computes.
+    torch.set_printoptions(threshold=100, edgeitems=1)
     # Torch's own keeps the stack of each call for devices that are not here: a tenth of a search's time.
     torch.manual_seed = torch.default_generator.manual_seed
 
@@ -110,23 +111,16 @@ def attempt_one(
 
     ``seen`` keeps what users of classes showed, by the digest of their name and source.
     """
-    begun = _spent()
-    outcome = _tried(cut, operators, scratch, seen)
+    may = allowance(LAST_BEGUN)
+    outcome = _tried(cut, operators, scratch, seen, may)
     if outcome["reason"] in ("", "timeout"):
         return outcome
-    best, again = tried_otherwise(cut, outcome, lambda c, before: _tried(c, operators, scratch, seen, before),
-                                  lambda: _spent() - begun <= LAST_BEGUN)  # fmt: skip
+    best, again = tried_otherwise(cut, outcome, lambda c, before: _tried(c, operators, scratch, seen, may, before), may)
     for _ in range(MAX_IGNORED):
         if again["reason"] != IGNORES or not again.get("spare"):
             break
         again = _without_ignored(best, again, operators, scratch)
     return outcome if again["reason"] and best is not cut else again
-
-
-def _spent() -> float:
-    """CPU seconds of all forks that ended."""
-    forks = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return forks.ru_utime + forks.ru_stime
 
 
 def _without_ignored(cut: dict[str, Any], outcome: dict[str, Any], operators: int, scratch: Path) -> dict[str, Any]:
@@ -144,10 +138,13 @@ def _without_ignored(cut: dict[str, Any], outcome: dict[str, Any], operators: in
 
 
 def _tried(
-    cut: dict[str, Any], operators: int, scratch: Path, seen: dict[str, Any] | None,
+    cut: dict[str, Any], operators: int, scratch: Path, seen: dict[str, Any] | None, may: Callable[[], bool],
     before: dict[str, Any] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """The outcome of one text; ``before`` is that of another one of the same class, which may fail like this one."""
+    """The outcome of one text; ``before`` is that of another one of the same class, which may fail like this one.
+
+    ``may`` tells whether yet another user of the class is to be watched.
+    """
     inferred = before if before and _fails_likewise(cut, before, scratch) else None
     inferred = inferred or isolated(lambda: infer(cut, operators, scratch), INFER_SECONDS, MEMORY)
     if inferred["reason"] in (*BEYOND, TOO_LARGE):  # of what was begun with, one call was too much, perhaps
@@ -157,6 +154,8 @@ def _tried(
     for user in cut["told"].get("users", []) if not hopeless else []:
         key = digest(user["name"], user["source"])
         if key not in known:
+            if not may():
+                break
             known[key] = _seen(user, scratch)
         solution = known[key].get(user["wanted"])
         if solution is None:

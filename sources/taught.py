@@ -7,6 +7,7 @@ true arguments and inputs of these.  See ``sources.lessons`` for who is taught b
 from __future__ import annotations
 
 import functools
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ from sources.infer.running.check import MODULE
 from sources.infer.running.initial import cheapen
 from sources.infer.running.progress import Budget
 from sources.infer.search import Solution
-from sources.isolation import isolated
-from sources.probe import INFER_SECONDS, MEMORY, attempt_one, load, until_enough
+from sources.isolation import allowance, isolated
+from sources.probe import INFER_SECONDS, LAST_BEGUN, MEMORY, attempt_one, load, until_enough
 from sources.text.on_cpu import without_weights
 from sources.watch.capture import NamespaceVocabulary, UnspeakableError, arguments_of, decoded, encoded, install
 
@@ -38,8 +39,8 @@ def attempt(payload: dict[str, Any], scratch: Path) -> list[dict[str, Any]]:
 
 
 def _taught(cut: dict[str, Any], operators: int, scratch: Path, shown: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    outcome = {"reason": UNTAUGHT, "detail": ""}
-    for teacher in cut["teachers"]:
+    outcome, may = {"reason": UNTAUGHT, "detail": ""}, allowance(LAST_BEGUN)
+    for teacher in itertools.takewhile(lambda _: may(), cut["teachers"]):
         key = digest(teacher["name"], teacher["source"])
         if teacher["wanted"] and key not in shown:
             job = functools.partial(watch, teacher, scratch)

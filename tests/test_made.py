@@ -123,7 +123,7 @@ def test_what_is_no_lighter_is_not_checked_again(
     monkeypatch.setattr(probe, "infer", infer)
     monkeypatch.setattr(probe, "_checked", check)
     cut: dict[str, Any] = {"name": "Net", "source": "same", "told": {"users": []}, "lacks": []}
-    assert probe._tried(cut, 60, tmp_path, None)["reason"] == reason
+    assert probe._tried(cut, 60, tmp_path, None, lambda: True)["reason"] == reason
     assert len(checked) == checks
 
 

@@ -7,7 +7,6 @@ one of the keys that there are.
 from __future__ import annotations
 
 import ast
-import functools
 import itertools
 import linecache
 import re
@@ -21,6 +20,7 @@ from sources.hints.guesses import values as guessed
 from sources.hints.uses import Uses
 from sources.hints.wished import MAX_VALUES, instances, of_length, of_rank, spelled
 from sources.infer.constructor.configs import CONFIG
+from sources.text.remembered import parsed
 
 MAX_FRAMES = 3  # of the program, innermost first
 _TURNED = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -49,7 +49,7 @@ def demands(error: Exception, tree: ast.Module, file: str) -> list[Demand]:
 def of_call(error: Exception, file: str) -> list[Demand]:
     """What a call of a module that failed asks of its constructor's arguments; ``file`` is the program's."""
     try:
-        tree = _tree("".join(linecache.getlines(file)))
+        tree = parsed("".join(linecache.getlines(file)))
     except SyntaxError:
         return []
     found = [*_unset(error, tree)]
@@ -58,11 +58,6 @@ def of_call(error: Exception, file: str) -> list[Demand]:
         checked = isinstance(path[-1], ast.Assert | ast.Raise) or isinstance(error, UnboundLocalError)
         found += _asked(error, path, values) if checked else ()
     return [d for d in dict.fromkeys(_hashable(found)) if d.wanted]
-
-
-@functools.lru_cache(maxsize=4)
-def _tree(text: str) -> ast.Module:
-    return ast.parse(text)
 
 
 def _failing(error: Exception, tree: ast.Module, file: str) -> Iterator[tuple[list[ast.stmt], dict[str, Any]]]:

@@ -9,7 +9,6 @@ The method, measured: progress-guided search over inputs and backtracking over a
 
 from __future__ import annotations
 
-import ast
 import functools
 import re
 from collections import Counter
@@ -43,13 +42,14 @@ from sources.infer.running.made import Made
 from sources.infer.running.memory import bounded
 from sources.infer.running.progress import BUDGET, Budget
 from sources.infer.running.worth import ALONE, RANDOM
+from sources.text.remembered import parsed
 
 MAX_MODULES = 9  # constructed modules whose forward is tried
 MAX_FLAWED_MODULES = 2
 KEPT = 1 << 23  # weights of a module that is kept while others are tried
 MAX_LARGE = 3  # modules of too many parameters, none of whose arguments says how wide it is
 PARAMETERS = "parameters"  # of which a module has too many
-MAX_ALIKE = 3  # modules that fail alike, where none came further: others hardly ever do
+MAX_ALIKE = 3  # modules that fail alike: others hardly ever do otherwise
 # With which much runs.
 _NO_PARTS = re.compile(r"nn\.(?:Identity|Sequential)\(\)|(?<=nn\.ModuleList\()\[\](?=\))|^\[\]$")
 _LAYER = re.compile(r"(^|_)(norm|act)(_?(layer|func|fn|cls|class))?$|^activation$")
@@ -120,7 +120,7 @@ def solve(
             small = not flawed and sum(p.numel() for p in module.parameters()) <= KEPT
             flawed.append(replace(solution, made=Made(kind, module)) if small else solution)
         first = first or Unsolved(outcome.reason, outcome.trouble.message)
-        alike = 0 <= outcome.reached >= reached and outcome.specs is None and states[outcome.state] >= MAX_ALIKE
+        alike = outcome.reached >= 0 and outcome.specs is None and states[outcome.state] >= MAX_ALIKE
         # What mends one call of the package comes before the others, which may not need it.
         if alike and not any(constructions.again(call, 1.0) for call in constructions.calls):
             break
@@ -223,7 +223,7 @@ def _busier(kind: type[nn.Module], arguments: Arguments, program: str) -> list[A
     given = {**defaults_of(kind), **arguments}
     found = [{**arguments, n: "2"} for n, text in given.items() if text == "1"]
     worded = {n: t for n, t in arguments.items() if t[:1] in ("'", '"')}
-    words = compared(ast.parse(program)) if worded else {}
+    words = compared(parsed(program)) if worded else {}
     found += [{**arguments, n: repr(w)} for n, t in worded.items() for w in words.get(n, ()) if repr(w) != t]
     left_out = (p.name for p in parameters_of(kind) if p.default is None and arguments.get(p.name, "None") == "None")
     return found + [{**arguments, n: values(n, "", Uses())[0]} for n in left_out if _LAYER.search(n)]

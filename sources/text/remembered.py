@@ -1,4 +1,4 @@
-"""What was found out about a syntax tree, kept for as long as the tree itself."""
+"""What was found out about a text, kept for others that ask; about a syntax tree, for as long as the tree itself."""
 
 from __future__ import annotations
 
@@ -9,6 +9,16 @@ from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 Answer = TypeVar("Answer")
+
+
+@functools.lru_cache(maxsize=4)
+def parsed(text: str) -> ast.Module:
+    """The tree of a program, one for all that look at it: who changes part of it changes a copy.
+
+    Raises:
+        SyntaxError: it does not parse.
+    """
+    return ast.parse(text)
 
 
 def remembered(function: Callable[[ast.AST], Answer]) -> Callable[[ast.AST], Answer]:

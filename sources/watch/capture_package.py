@@ -73,12 +73,14 @@ def _observe(files: Mapping[str, str], wanted: Mapping[str, set[str]], scratch: 
     cheapen()
     without_weights()
     torch.set_grad_enabled(False)
-    silent = 0
-    for number, (path, names) in enumerate(sorted(wanted.items())):
+    silent, loaded = 0, set[str]()
+    for path, names in sorted(wanted.items()):
         names = {n for n in names if seen.get(path, {}).get(n, NEVER)["specs"] is None}
         if not names:
             continue
-        if number == 0:  # what all files need is loaded once, before the forks
+        outermost, _, inner = site.module_name(path).partition(".")
+        if not loaded or inner and outermost not in loaded:  # what a package's files need is loaded before their forks
+            loaded.add(outermost)
             _load_here(site, path)
         unit = isolated(functools.partial(_unit, site, path, names), UNIT_SECONDS, UNIT_MEMORY)
         if ended := unit["reason"] or unit["detail"]:

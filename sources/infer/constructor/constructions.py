@@ -52,6 +52,7 @@ from sources.infer.forward.variants import (
     shallower,
 )
 from sources.infer.running.progress import Budget, Progress, TooMuchError, constructing
+from sources.text.remembered import parsed
 
 MAX_CONSTRUCTIONS = 80
 CONSTRUCTION = 5  # what constructing a module costs besides
@@ -189,7 +190,7 @@ class Constructions:
         if (whole := completed(arguments, trouble.message, self.told.defaults)) != arguments:
             self.again(whole)
         cost = PATIENCE * self._stale - math.log2(1 + reached)
-        self._tree = self._tree or ast.parse(self.text)
+        self._tree = self._tree or parsed(self.text)
         self._obey(cost + 0.5 * TRACED, arguments, demands(error, self._tree, file))  # surer than other values
         traced = blamed(error, self._tree, file, trouble.culprits)
         self._mend(cost, arguments, trouble, parameters_of(self.kind), {}, traced)
@@ -252,7 +253,7 @@ class Constructions:
         return self._used
 
     def _read(self) -> dict[str, Uses]:
-        tree = self._tree = self._tree or ast.parse(self.text)
+        tree = self._tree = self._tree or parsed(self.text)
         names = {c.__name__ for c in self.kind.__mro__}
         found: dict[str, Uses] = {}
         for node in tree.body:
@@ -389,7 +390,7 @@ class Constructions:
         asked = [*in_lists(text, trouble.message), *asked]
         if WANTS.search(trouble.message):
             if self._records is None:
-                self._records = lists(ast.parse(self.text), self.namespace, self.kind.__module__)
+                self._records = lists(parsed(self.text), self.namespace, self.kind.__module__)
             asked = [*self._records, *asked]
         if asked and text[:1] == "[" and "int" in trouble.culprits and "{" not in text:
             layers = [filled(text, a) for a in asked[:LAYERS] if a.startswith("nn.")]

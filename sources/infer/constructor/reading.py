@@ -14,6 +14,7 @@ import torch
 
 from sources.hints.mappings import gone_through
 from sources.infer.constructor.parts import FACTORY
+from sources.text.remembered import parsed
 from sources.text.scope import variable_of
 
 # Attributes of values: what has these is no part of a configuration that has parts.
@@ -59,7 +60,7 @@ def reading(file: str) -> Reading:
         return Reading()
     parts, unpacked, called, methods = set[str](), list[Unpacking](), set[str](), set[tuple[str, str]]()
     optional, lacking, words = set[str](), set[str](), dict[str, list[str]]()
-    tree = ast.parse(Path(file).read_text())
+    tree = parsed(Path(file).read_text())
     aliases, imported, tables = _aliases(tree), _imported(tree), _tables(tree)
     for node in ast.walk(tree):
         if aliases and isinstance(node, ast.Attribute | ast.Subscript) and _read(node) not in _OF_NO_PART:

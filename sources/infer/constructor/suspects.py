@@ -13,6 +13,7 @@ from sources.hints.demands import Demand
 from sources.infer.constructor.configs import CONFIG
 from sources.infer.constructor.trouble import Trouble, kinds
 from sources.infer.forward.variants import Arguments
+from sources.text.remembered import parsed
 
 MAX_HAVING = 3  # classes that are tried as they have an attribute
 
@@ -108,7 +109,7 @@ def made_of(kind: type, text: str, inside: bool = False) -> dict[str, set[str]]:
 def _made_of(names: frozenset[str], text: str, inside: bool) -> dict[str, set[str]]:
     origins: dict[str, set[str]] = {}  # local name -> names that it is made from
     found: dict[str, set[str]] = {}
-    functions = (f for c in ast.parse(text).body if isinstance(c, ast.ClassDef) and c.name in names for f in c.body
+    functions = (f for c in parsed(text).body if isinstance(c, ast.ClassDef) and c.name in names for f in c.body
                  if isinstance(f, ast.FunctionDef) and f.name == "__init__")  # fmt: skip
     for statement in (s for f in functions for s in ast.walk(f) if isinstance(s, ast.Assign | ast.AnnAssign)):
         read = {n.id if isinstance(n, ast.Name) else n.attr for n in ast.walk(statement.value or ast.Pass())

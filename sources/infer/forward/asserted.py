@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import copy
-import functools
 import itertools
 import linecache
 import re
@@ -28,6 +27,7 @@ from sources.infer.forward.input_guesses import source
 from sources.infer.forward.keyed import as_mappings
 from sources.infer.forward.optional import is_absent, up_to
 from sources.infer.inputs import BATCH, Many, Specs, Tensor, all_tensors, edited
+from sources.text.remembered import parsed
 
 MAX_LINES = 12  # of one assertion
 MAX_LIST = 8  # parts of an input
@@ -132,15 +132,10 @@ def _lacking(message: str, frame: types.FrameType, line: int, specs: Specs, modu
                 yield from up_to(module, specs, name)
 
 
-@functools.lru_cache(maxsize=4)
-def _tree(text: str) -> ast.Module:
-    return ast.parse(text)
-
-
 def _spelled_out(test: ast.expr, file: str, line: int) -> ast.expr:
     """A test with ``x.shape[1]`` in place of a variable that was given it, or unpacked out of ``x.shape``."""
     try:
-        path = statements(_tree("".join(linecache.getlines(file))), line)
+        path = statements(parsed("".join(linecache.getlines(file))), line)
     except SyntaxError:
         return test
     function = next((s for s in reversed(path) if isinstance(s, ast.FunctionDef)), None)
@@ -170,7 +165,7 @@ def _sizes(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
 def _statement(file: str, line: int) -> str:
     """The lines of the statement that a line is part of, of a block its head only."""
     try:
-        path = statements(_tree("".join(linecache.getlines(file))), line)
+        path = statements(parsed("".join(linecache.getlines(file))), line)
     except SyntaxError:
         path = []
     last = line
@@ -182,7 +177,7 @@ def _statement(file: str, line: int) -> str:
 def _tested(file: str, line: int) -> ast.expr | None:
     """The test of the branch that ends in the ``raise`` of a line."""
     try:
-        path = statements(_tree("".join(linecache.getlines(file))), line)
+        path = statements(parsed("".join(linecache.getlines(file))), line)
     except SyntaxError:
         return None
     test = path[-2] if len(path) > 1 and isinstance(path[-1], ast.Raise) else None

@@ -33,6 +33,7 @@ class Failure:
     arguments: tuple[Any, ...] = ()
     given: Sequence[int] = ()  # where the values of each tensor among the inputs lie in memory, see ``Progress``
     of_rank: dict[int, Tensor] = field(default_factory=dict)  # see ``shaped``: those that are known
+    _names: list[str] = field(default_factory=list, init=False)  # see ``names``: each input is asked for its own
 
     def shaped(self, rank: int) -> Tensor:
         """See ``shaped``: that looks through the whole module."""
@@ -55,10 +56,12 @@ class Failure:
 
     def names(self) -> list[str]:
         """What forward calls its inputs, those that it may do without included."""
-        found = [p.name for p in parameters(self.module.forward)]
-        if len(found) < len(self.specs):
-            found = positional(self.module.forward) or found
-        return (found or ["x"]) + ["x"] * (len(self.specs) - len(found))
+        if not self._names:
+            found = [p.name for p in parameters(self.module.forward)]
+            if len(found) < len(self.specs):
+                found = positional(self.module.forward) or found
+            self._names = (found or ["x"]) + ["x"] * (len(self.specs) - len(found))
+        return self._names
 
     def with_tensor(self, path: tuple[int, ...], new: Spec, cost: float) -> Change:
         return cost, edited(self.specs, path, new)

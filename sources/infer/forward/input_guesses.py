@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import torch
@@ -99,6 +99,7 @@ def _fed(known: Mapping[str, int], layers: Sequence[nn.Module]) -> int:
     return next((v for n, v in known.items() if isinstance(first, nn.Conv2d) and _FED.fullmatch(n)), 0)
 
 
+@functools.lru_cache(maxsize=256)
 def _comments(function: Any) -> str:
     """What stands in comments right above a function."""
     try:
@@ -140,8 +141,9 @@ def _does_the_work(module: nn.Module) -> Any:
     return forward
 
 
+@functools.lru_cache(maxsize=256)
 def source(function: Any) -> str:
-    """The source text of a function of the task, "" where there is none."""
+    """The source text of a function or class of the task, "" where there is none; each failure asks anew."""
     try:
         return textwrap.dedent(inspect.getsource(function))
     except (OSError, TypeError):
@@ -229,8 +231,8 @@ def _squeezed(name: str, text: str, options: list[Spec]) -> list[Spec]:
 
 def _by_use(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[Spec]:
     """What the uses of a parameter, and its type hint, tell of it."""
-    name = parameter.name
-    whole = functools.partial(source, type(module))
+    name, kind = parameter.name, cast("Any", type(module))  # of which mypy does not see that it is hashable
+    whole = functools.partial(source, kind)
     found: list[Spec] = [
         *shown(module, name),
         *with_rows(keyed(name, with_words(name, text, module), functools.partial(_by_key, module), whole)),

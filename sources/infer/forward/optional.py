@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import nn
@@ -11,13 +12,17 @@ from torch import nn
 from sources.infer.forward.input_guesses import of_parameters
 from sources.infer.inputs import Plain, Spec, Specs
 
+_following: WeakKeyDictionary[nn.Module, dict[int, list[Spec]]] = WeakKeyDictionary()  # each failure asks
+
 
 def following(module: nn.Module, count: int) -> list[Spec]:
-    """Specs for the first parameter of ``forward`` that ``count`` inputs leave to its default."""
-    plain = _positional(module)
-    if count >= len(plain) or not is_absent(plain[count].default):
-        return []
-    return of_parameters(module, {}, [plain[count]])[0][:3]
+    """Specs for the first parameter of ``forward`` that ``count`` inputs leave to its default; remembered."""
+    known = _following.setdefault(module, {})
+    if count not in known:
+        plain = _positional(module)
+        given = count >= len(plain) or not is_absent(plain[count].default)
+        known[count] = [] if given else of_parameters(module, {}, [plain[count]])[0][:3]
+    return known[count]
 
 
 def is_absent(default: Any) -> bool:
