@@ -43,6 +43,8 @@ def test_what_cannot_be_made_is_absent_with_what_is_made_of_it() -> None:
     assert "logger = Talking()" in text
     assert "from logging import getLogger\n\nlogger = getLogger()" in without_failing(text, 7)
     assert without_failing(FAILS, 2) == FAILS
+    made = "class A:\n    x = B.y\n\n\n@kept\nclass C:\n    z: A\n    w: int = A.x\n\n\nclass D:\n    z: A\n"
+    assert without_failing(f"{made}e = C()\n", 1) == "A = None\n\n\nC = None\n\n\nclass D:\n    z: A\ne = None\n"
     assert without_failing("a, b = read()\nc = a + 1\n", 1) == "a, b = (None,) * 2\nc = None\n"
 
 
