@@ -12,7 +12,7 @@ from tests.cuts import HEAD, cut
 GROUPS = {
     "mpu/initialize.py": "import torch\n\n_GROUP = None\n_OTHER = 3\n\n\ndef initialize(sizes):\n    global _GROUP\n"
     "    _GROUP = torch.distributed.new_group(sizes)\n\n\n"
-    "def get_model_parallel_group():\n    \"\"\"The group.\"\"\"\n"
+    'def get_model_parallel_group():\n    """The group."""\n'
     "    assert _GROUP is not None, 'model parallel group is not initialized'\n    return _GROUP\n\n\n"
     "def get_other_group(size):\n    assert size is not None\n    return _OTHER\n\n\n"
     "def get_world_size():\n    return torch.distributed.get_world_size(group=get_model_parallel_group())\n",

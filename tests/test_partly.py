@@ -39,7 +39,9 @@ def test_an_exception_of_python_2_has_its_name() -> None:
 
 
 def test_marks_of_a_merge_do_not_cut_a_class_in_two() -> None:
-    merged = WHOLE.replace("        return", "<<<<<<< HEAD\n        x = x + 1\n=======\n        x = x + 2\n>>>>>>> b\n        return")
+    merged = WHOLE.replace(
+        "        return", "<<<<<<< HEAD\n        x = x + 1\n=======\n        x = x + 2\n>>>>>>> b\n        return"
+    )
     _, tree, _ = readable(merged + "other = 1\n")
     assert ast.unparse(tree.body[-1]) == "other = 1" and not any(isinstance(n, ast.ClassDef) for n in tree.body)
 

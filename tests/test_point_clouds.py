@@ -138,7 +138,9 @@ def test_neighbours_come_as_columns_or_as_rows() -> None:
     away, near = kind(True)(ref, query)
     assert away.tolist() == [[[1.0, 3.0], [1.0, 2.0]]] and near.tolist() == [[[0, 1], [2, 1]]]
     columns = kind(False)(ref.transpose(1, 2), query.transpose(1, 2))
-    assert all(torch.equal(c, r.transpose(1, 2)) and c.is_contiguous() for c, r in zip(columns, (away, near), strict=True))
+    assert all(
+        torch.equal(c, r.transpose(1, 2)) and c.is_contiguous() for c, r in zip(columns, (away, near), strict=True)
+    )
 
 
 def test_fewer_points_are_chosen_where_these_are_too_many() -> None:

@@ -19,7 +19,7 @@ class KNN(torch.nn.Module):
         self._t = transpose_mode
 
     def forward(self, ref, query):
-        assert ref.size(0) == query.size(0), "ref.shape={} != query.shape={}".format(ref.shape, query.shape)
+        assert ref.size(0) == query.size(0)
         with torch.no_grad():
             if self._t:
                 ref, query = ref.transpose(1, 2), query.transpose(1, 2)

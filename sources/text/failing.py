@@ -51,9 +51,8 @@ def without_failing(source: str, line: int) -> str:
 
 def _holds(node: ast.ClassDef, line: int) -> bool:
     """Whether a class, by its decorators and bases, is at a line: what its body does fails there, too."""
-    return min([node.lineno, *(d.lineno for d in node.decorator_list)]) <= line < max(
-        node.lineno + 1, node.body[0].lineno
-    )
+    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    return first <= line < max(node.lineno + 1, node.body[0].lineno)
 
 
 def _read_at_once(node: ast.ClassDef) -> set[str]:
