@@ -196,7 +196,7 @@ def test_features_that_are_multiplied_with_others_transposed_are_rows_and_scaled
 
 def test_a_flag_of_the_package_is_surer_than_what_a_name_sounds_like(tmp_path: Path) -> None:
     outcome = attempted(FLAG, tmp_path, {"net_use_cross_frame_attention": "False"})
-    assert outcome["reason"] == "" and outcome["source"].endswith("return [width, False]\n")
+    assert outcome["reason"] == "" and outcome["source"].endswith(", False]\n")
 
 
 def test_what_fills_weights_is_a_function(tmp_path: Path) -> None:
