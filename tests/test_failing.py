@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sources import probe
-from sources.text.failing import without_failing
+from sources.text.failing import NOTE, without_failing
 from tests.attempts import attempted
 
 FAILS = """class Talking:
@@ -86,3 +86,11 @@ def test_tensors_of_numpys_numbers_are_of_single_precision(tmp_path: Path) -> No
     outcome = attempted(text, tmp_path)
     assert outcome["reason"] == "", outcome["detail"]
     assert "torch.tensor(found, dtype=torch.float32)" in outcome["source"]
+
+
+def test_what_fails_after_what_failed_first_is_absent_too(tmp_path: Path) -> None:
+    text = FAILS.replace("talk = Talking()\nlogger = Talking()\n", "class One:\n    x = Talking()\n\n\n"
+                         "class Two:\n    x = missing\n\n\n").replace("WIDTH = 3 + talk.width\n", "")  # fmt: skip
+    outcome = attempted(text.replace('        logger.info("made")\n', ""), tmp_path)
+    assert outcome["reason"] == "", outcome["detail"]
+    assert outcome["source"].count(f"# {NOTE}\n") == 1
