@@ -15,6 +15,9 @@ from sources.infer.search import Solution
 from sources.infer.sizes import Size, Slot, literals
 from sources.text.parsers import NAMESPACE_IMPORT
 
+# Of members of an enumeration, which may be such, too, ``repr`` is no expression.
+_PLAIN = (bool, int, float, str, type(None))
+
 
 def emit(
     source: str, solution: Solution, sizes: list[Size], signature: inspect.Signature | None, mappings: bool = False
@@ -89,7 +92,7 @@ def _init(
             break
         if parameter.name in rest:
             positional.append(rest.pop(parameter.name))
-        elif isinstance(parameter.default, bool | int | float | str | None):
+        elif type(parameter.default) in _PLAIN:
             positional.append(_spelled(parameter.default))
         else:
             break

@@ -70,14 +70,17 @@ def tried_otherwise(
 ) -> tuple[Cut, dict[str, Any]]:  # fmt: skip
     """The first other cut that makes a task, and that; else what runs though it ignores an input, or cut and outcome.
 
-    What runs where the first did not, but tells nothing, has other cuts of its own.  ``may`` tells whether to go on.
+    What runs where the first did not, but tells nothing, has other cuts of its own, as has what fails at its top again
+    without what failed there first.  ``may`` tells whether to go on.
     """
     best = cut, outcome
     for other, before in other_cuts(cut, outcome):
         if not may():
             break
         again = other, tried(other, before)
-        if again[1]["reason"] in TELLS_NOTHING and outcome["reason"] not in TELLS_NOTHING:
+        runs = again[1]["reason"] in TELLS_NOTHING and outcome["reason"] not in TELLS_NOTHING
+        further = outcome.get("line") and again[1].get("line")  # another statement fails at the top
+        if runs or further and len(other["source"]) < len(cut["source"]):
             again = tried_otherwise(*again, tried, may)
         if not again[1]["reason"]:
             return again
@@ -165,8 +168,8 @@ def _begun(told: dict[str, Any], outcome: dict[str, Any]) -> dict[str, Any]:
 
 
 def _noted(cut: Cut, note: str, **changed: Any) -> Cut:
-    """The cut with what changed, and a line above its text that says so."""
-    return cut | changed | {"header": [*cut.get("header", []), note]}
+    """The cut with what changed, and a line above its text that says so, once."""
+    return cut | changed | {"header": [*dict.fromkeys([*cut.get("header", []), note])]}
 
 
 def _owning(cut: Cut) -> Cut | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from sources import mine, probe
@@ -11,9 +13,9 @@ from sources.cut.cutting import cut_package
 HEAD = "import copy\nimport numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 
 
-def attempted(text: str, scratch: Path) -> dict[str, Any]:
-    """The outcome for the class ``Net`` of a text, of which nothing else is known."""
-    told: dict[str, Any] = {"sites": [], "defaults": {}, "users": []}
+def attempted(text: str, scratch: Path, defaults: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
+    """The outcome for the class ``Net`` of a text, of which nothing is known but a package's ``defaults``."""
+    told: dict[str, Any] = {"sites": [], "defaults": dict(defaults), "users": []}
     cut = {"name": "Net", "source": HEAD + text, "told": told, "lacks": [], "header": []}
     return probe.attempt_one(cut, mine.LARGE, scratch)
 

@@ -176,6 +176,11 @@ def test_what_names_a_kind_of_path_touches_nothing() -> None:
     assert touches_system("import os\n\n\ndef gone(path):\n    os.remove(path)\n")
 
 
+def test_what_logs_to_the_screen_touches_nothing_and_what_takes_the_screens_place_does() -> None:
+    assert not touches_system("import sys\n\n\ndef handler(kind):\n    return kind(sys.stdout)\n")
+    assert touches_system("import sys\n\n\ndef silence(into):\n    sys.stdout = into\n")
+
+
 def test_an_inner_function_goes_with_what_it_shares() -> None:
     (function,) = ast.parse(LOADS).body
     assert isinstance(function, ast.FunctionDef)

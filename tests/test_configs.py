@@ -137,3 +137,15 @@ def test_a_word_of_settings_of_which_only_the_name_is_known_is_one_that_it_is_co
     program = tmp_path / "program.py"
     program.write_text("def run(config):\n    return config['coarse_type'] == 'focal'\n")
     assert Config("config", {}, {"__file__": str(program)}, {})["coarse_type"] == "focal"
+
+
+def test_a_key_may_be_what_no_attribute_is(tmp_path: Path) -> None:
+    """A vocabulary is asked for its word of a start, ``__START__``; Python asks for ``__len__`` and the like."""
+    text = HEAD + (
+        "class Net(nn.Module):\n    def __init__(self, dictionary):\n        super().__init__()\n"
+        "        self.start = dictionary['__START__']\n        self.line = nn.Linear(8, self.start)\n\n"
+        "    def forward(self, x):\n        return self.line(x) + self.start\n"
+    )
+    found = outcome(text, "Net", tmp_path, {"__START__": "2"})
+    assert found["reason"] == "" and "(__START__=" in found["source"].split("def get_init_inputs")[1], found
+    assert not hasattr(Config("dictionary", {}, {}, {}), "__START__")

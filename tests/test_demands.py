@@ -236,3 +236,14 @@ def test_a_row_of_words_is_asked_for_from_its_first_one_on(tmp_path: Path) -> No
     first = demands(caught.value, ast.parse(text), str(file))[0]
     assert (first.name, first.value) == ("norm_name", "fast")
     assert first.wanted == ("'plain'", "'group'", "'group_norm'", "'none'")
+
+
+@pytest.mark.parametrize("said", ["table.weight.shape[1]", "table.weight.size(1)", "table.weight.size()[-1]"])
+def test_a_size_is_to_be_that_of_a_tensor_that_is_given(said: str) -> None:
+    text = f"def check(size, table):\n    assert size == {said}, 'must match'\n"
+    namespace: dict[str, Any] = {}
+    exec(compile(text, "sized.py", "exec"), namespace)
+    with pytest.raises(AssertionError) as caught:
+        namespace["check"](128, nn.Embedding(10, 48))
+    asked = demands(caught.value, ast.parse(text), "sized.py")
+    assert ("size", 128, ("48",)) in [(d.name, d.value, d.wanted) for d in asked]

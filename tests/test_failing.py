@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sources import probe
-from sources.text.failing import without_failing
+from sources.text.failing import NOTE, without_failing
 from tests.attempts import attempted
 
 FAILS = """class Talking:
@@ -43,6 +43,8 @@ def test_what_cannot_be_made_is_absent_with_what_is_made_of_it() -> None:
     assert "logger = Talking()" in text
     assert "from logging import getLogger\n\nlogger = getLogger()" in without_failing(text, 7)
     assert without_failing(FAILS, 2) == FAILS
+    made = "class A:\n    x = B.y\n\n\n@kept\nclass C:\n    z: A\n    w: int = A.x\n\n\nclass D:\n    z: A\n"
+    assert without_failing(f"{made}e = C()\n", 1) == "A = None\n\n\nC = None\n\n\nclass D:\n    z: A\ne = None\n"
     assert without_failing("a, b = read()\nc = a + 1\n", 1) == "a, b = (None,) * 2\nc = None\n"
 
 
@@ -84,3 +86,11 @@ def test_tensors_of_numpys_numbers_are_of_single_precision(tmp_path: Path) -> No
     outcome = attempted(text, tmp_path)
     assert outcome["reason"] == "", outcome["detail"]
     assert "torch.tensor(found, dtype=torch.float32)" in outcome["source"]
+
+
+def test_what_fails_after_what_failed_first_is_absent_too(tmp_path: Path) -> None:
+    text = FAILS.replace("talk = Talking()\nlogger = Talking()\n", "class One:\n    x = Talking()\n\n\n"
+                         "class Two:\n    x = missing\n\n\n").replace("WIDTH = 3 + talk.width\n", "")  # fmt: skip
+    outcome = attempted(text.replace('        logger.info("made")\n', ""), tmp_path)
+    assert outcome["reason"] == "", outcome["detail"]
+    assert outcome["source"].count(f"# {NOTE}\n") == 1

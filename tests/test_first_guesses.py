@@ -75,6 +75,51 @@ class Net(nn.Module):
         return self.dropout(torch.einsum("hi,bit->bht", self.shift, x))
 """
 
+FLAG = """
+
+class Net(nn.Module):
+    def __init__(self, width=64, net_use_cross_frame_attention=None):
+        super().__init__()
+        assert net_use_cross_frame_attention is not None
+        self.part = nn.Linear(width, width, bias=not net_use_cross_frame_attention)
+
+    def forward(self, x):
+        return self.part(x).relu()
+"""
+FILLED = """
+
+class Part(nn.Module):
+    def __init__(self, width, init_method):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(width, width))
+        init_method(self.weight)
+
+    def forward(self, x):
+        return F.linear(x, self.weight).relu()
+
+
+class Net(nn.Module):
+    def __init__(self, width, init_method):
+        super().__init__()
+        self.part = Part(width, init_method)
+
+    def forward(self, x):
+        return self.part(x)
+"""
+PACKED = """
+
+class Net(nn.Module):
+    def __init__(self, vocabulary_size, width):
+        super().__init__()
+        self.words = nn.Embedding(vocabulary_size, width, padding_idx=0)
+        self.layer = nn.GRU(width, width, batch_first=True)
+
+    def forward(self, tokens):
+        lengths = tokens.ne(0).sum(1).cpu()
+        packed = nn.utils.rnn.pack_padded_sequence(self.words(tokens), lengths, batch_first=True)
+        return nn.utils.rnn.pad_packed_sequence(self.layer(packed)[0], batch_first=True)[0]
+"""
+
 
 def test_the_place_of_a_word_asks_for_one_that_is_there(tmp_path: Path) -> None:
     outcome = attempted(LISTED, tmp_path)
@@ -94,6 +139,7 @@ def test_what_a_shape_is_unpacked_of_has_as_many_dimensions() -> None:
     message = "ValueError: not enough values to unpack (expected 4, got 2)"
     made = wanted(message, "b, c, h, w = sample.shape")
     assert [eval(text).dim() for text in made] == [4] and torch.is_tensor(eval(made[0]))
+    assert wanted(message, "b, c, h, w = sample.shape  # as images are") == made
     assert wanted(message, "b, c, h, w = size") == ["(16, 16, 16, 16)", "[2, 2, 2, 2]"]
 
 
@@ -146,3 +192,18 @@ def test_what_is_multiplied_with_weights_need_be_no_row() -> None:
 def test_features_that_are_multiplied_with_others_transposed_are_rows_and_scaled_by_one_number() -> None:
     for net in (Contrast(), Weighed()):
         assert [found[0] for found in guesses(net)] == [Tensor((4, 64)), Tensor((4, 64)), Tensor((), "unit")]
+
+
+def test_a_flag_of_the_package_is_surer_than_what_a_name_sounds_like(tmp_path: Path) -> None:
+    outcome = attempted(FLAG, tmp_path, {"net_use_cross_frame_attention": "False"})
+    assert outcome["reason"] == "" and outcome["source"].endswith(", False]\n")
+
+
+def test_what_fills_weights_is_a_function(tmp_path: Path) -> None:
+    outcome = attempted(FILLED, tmp_path)
+    assert outcome["reason"] == "" and "nn.init.xavier_normal_]" in outcome["source"]
+
+
+def test_numbers_of_words_that_have_to_be_sorted_are_equal(tmp_path: Path) -> None:
+    outcome = attempted(PACKED, tmp_path)
+    assert outcome["reason"] == "" and outcome["inputs"][0]["low"] > 0

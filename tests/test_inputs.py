@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import enum
 import importlib.util
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -190,3 +192,13 @@ def test_a_class_that_was_seen_with_more_than_a_call_may_cost_is_given_less(tmp_
     less = as_seen(namespace["Net"], namespace, seen, 10)
     assert less is not None
     assert less.specs == (Tensor((1, 512, 64)),)
+
+
+def test_a_default_that_is_a_member_of_an_enumeration_is_left_to_the_constructor() -> None:
+    class Kind(enum.StrEnum):
+        RELU = "relu"
+
+    def made(width: int, scale: float = 0.5, kind: str = Kind.RELU, last: int = 1) -> None: ...
+
+    found = Solution({"width": "64", "last": "2"}, (Tensor((4, 64)),))
+    assert "return [[64, 0.5], {'last': 2}]" in emit("", found, [], inspect.signature(made))

@@ -108,3 +108,18 @@ def test_labels_of_which_each_is_a_number_are_one_for_each_row(tmp_path: Path) -
         "        score = self.score(x)\n        return sum(score[i, int(label[i])] for i in range(x.size(0)))\n"
     )
     assert solved(text, tmp_path).specs[1] == Tensor((4,), "int", 2)
+
+
+def test_labels_are_those_that_a_check_lists(tmp_path: Path) -> None:
+    text = """class Net(nn.Module):
+    def forward(self, preds, target):
+        target = target.long()
+        if not set(target.unique().tolist()) <= {0, 1}:
+            raise RuntimeError(
+                f"Detected the following values in `target`: {target.unique()} but expected only"
+                f" the following values [0, 1]."
+            )
+        return (preds.sigmoid() - target).abs().mean()
+"""
+    target = solved(text, tmp_path).specs[1]
+    assert isinstance(target, Tensor) and (target.kind, target.high) == ("int", 2)

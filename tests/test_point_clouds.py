@@ -127,6 +127,22 @@ def test_the_distance_between_clouds_is_that_to_the_nearest_point() -> None:
     assert all(torch.allclose(g, w) for g, w in zip(grads, wanted, strict=True))
 
 
+def test_neighbours_come_as_columns_or_as_rows() -> None:
+    text = HEAD + (
+        "from knn_cuda import KNN\n\n\nclass Net(nn.Module):\n    def __init__(self, rows):\n        super().__init__()\n"
+        "        self.knn = KNN(k=2, transpose_mode=rows)\n\n    def forward(self, ref, query):\n"
+        "        return self.knn(ref, query)\n"
+    )
+    kind = executed(text, "net.py", "Net")["Net"]
+    ref, query = (torch.tensor(at)[None, :, None] * torch.tensor([1.0, 0.0]) for at in ([0.0, 4, 5], [1.0, 6]))
+    away, near = kind(True)(ref, query)
+    assert away.tolist() == [[[1.0, 3.0], [1.0, 2.0]]] and near.tolist() == [[[0, 1], [2, 1]]]
+    columns = kind(False)(ref.transpose(1, 2), query.transpose(1, 2))
+    assert all(
+        torch.equal(c, r.transpose(1, 2)) and c.is_contiguous() for c, r in zip(columns, (away, near), strict=True)
+    )
+
+
 def test_fewer_points_are_chosen_where_these_are_too_many() -> None:
     assert shallower({"npoint": "512", "n_points": "64", "width": "64"}) == {
         "npoint": "256", "n_points": "32", "width": "64"

@@ -107,6 +107,15 @@ def test_a_lightning_module_seeds_freezes_and_has_settings_before_it_saves_any()
     assert not one.training and not one.line.weight.requires_grad and not Net(6).line.weight.equal(one.line.weight)
     one.unfreeze()
     assert one.training and one.line.weight.requires_grad
+    mixin: Any = space["HyperparametersMixin"]
+
+    class Part(torch.nn.Module, mixin):  # type: ignore[misc]
+        def __init__(self, width: int, norm: Any = None) -> None:
+            super().__init__()
+            self.save_hyperparameters(ignore=["norm"])
+            self.hparams["kind"] = type(self)
+
+    assert Part(4).hparams["width"] == 4 and Part(4).hparams["kind"] is Part
 
 
 def test_settings_in_records_are_containers_at_any_depth_and_always_open() -> None:

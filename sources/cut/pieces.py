@@ -16,7 +16,7 @@ from sources.text.targets import Here, Target
 
 # Decorators without which a task computes the same.
 _NOISE = re.compile(
-    r"regist|jit\b|compile|docstring|(^|_)docs?(_|$)|deprecat|beartype|typecheck|jaxtyped|export|experimental|"
+    r"regist(?!er_to_config)|jit\b|compile|docstring|(^|_)docs?(_|$)|deprecat|beartype|typecheck|jaxtyped|export|experimental|"
     r"torch\.fx|overload|validate(d|_call|_arguments)$|"
     r"force_fp32|auto_fp16|autocast|custom_fwd|custom_bwd|add_to|requires_|builder|configurable|gin\.|rank_zero|"
     r"functional_(transform|datapipe)"  # which refuse what they hold already

@@ -101,6 +101,7 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"(dims|channels|filters|sizes|widths|planes|features|chs)(_list)?$|_list$",
          [CHANNELS, "[32, 64, 128]", "[16, 32, 64, 128]"]),
         (r"device", ["None", "'cpu'", "torch.device('cpu')"]),
+        (r"(^|_)init(ial)?_?(method|fn|func|function)$|initiali[sz]er$", ["nn.init.xavier_normal_", "nn.init.normal_"]),
         (r"dtype", ["torch.float32"]),
         (r"(^|_)(mode|methods?|types?|kinds?|names?|variants?|versions?|arch(itecture)?|style)$",
          ["'default'", "'bilinear'", "'mean'", "2"]),

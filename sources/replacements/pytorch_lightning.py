@@ -19,7 +19,19 @@ class AttributeDict(dict):
         self[name] = value
 
 
-class LightningModule(nn.Module):
+class HyperparametersMixin:
+    def save_hyperparameters(self, *args, **kwargs):
+        local = inspect.currentframe().f_back.f_locals
+        values = {k: v for k, v in local.items() if k not in ("self", "__class__", "args", "kwargs")}
+        values.update(local.get("kwargs") or {})
+        if len(args) == 1 and not isinstance(args[0], str):
+            values = args[0] if isinstance(args[0], dict) else vars(args[0])
+        elif args:
+            values = {k: values[k] for k in args}
+        self.hparams = AttributeDict(values)
+
+
+class LightningModule(HyperparametersMixin, nn.Module):
     current_epoch = global_step = local_rank = global_rank = 0
     trainer = logger = None
 
@@ -33,16 +45,6 @@ class LightningModule(nn.Module):
 
     def unfreeze(self):
         self.requires_grad_(True).train()
-
-    def save_hyperparameters(self, *args, **kwargs):
-        local = inspect.currentframe().f_back.f_locals
-        values = {k: v for k, v in local.items() if k not in ("self", "__class__", "args", "kwargs")}
-        values.update(local.get("kwargs") or {})
-        if len(args) == 1 and not isinstance(args[0], str):
-            values = args[0] if isinstance(args[0], dict) else vars(args[0])
-        elif args:
-            values = {k: values[k] for k in args}
-        self.hparams = AttributeDict(values)
 
     @property
     def device(self):

@@ -21,6 +21,7 @@ from sources.text.desugar import (
     with_counted_inputs,
     with_distributed,
     with_forward,
+    with_one_group,
     with_plain_imports,
     with_positional_inputs,
     without_importing,
@@ -38,6 +39,7 @@ from sources.text.older import (
     without_reserved,
 )
 from sources.text.parsers import without_arguments
+from sources.text.partly import readable
 from sources.text.plainly import with_errors, with_held, without_compiling
 from sources.text.references import with_references
 from sources.text.removed import with_removed
@@ -46,7 +48,7 @@ from sources.text.scope import is_literal, named_arguments, nodes, walk
 REWRITES = (
     with_plain_imports, without_arguments, without_importing, without_evaluating, with_forward, with_positional_inputs,
     with_counted_inputs, with_named_inputs, with_built_parts,
-    with_distributed, with_removed, with_factories, with_networks, with_looped_edges, with_lent,
+    with_distributed, with_one_group, with_removed, with_factories, with_networks, with_looped_edges, with_lent,
     with_filled_parameters, with_usual_methods, without_compiling, with_errors, with_held, with_references,
 )  # fmt: skip
 Rewrite = Callable[[str, ast.Module], str]
@@ -85,6 +87,7 @@ class File:
     bindings: dict[str, list[ast.stmt | Imported]] = field(default_factory=dict)
     stars: list[Imported] = field(default_factory=list)
     extras: dict[str, list[ast.stmt]] = field(default_factory=dict)  # later statements that change a name's value
+    unread: str = ""  # why a part of it is left out, where one is
 
     def bind(self, name: str, how: ast.stmt | Imported) -> None:
         self.bindings.setdefault(name, []).append(how)
@@ -107,19 +110,18 @@ def parse(path: str, text: str, own: Callable[[str], bool], rewrites: Sequence[R
     """Parse a file and fill its symbol table. ``own`` tells whether a module is of its package.
 
     Raises:
-        ValueError: it is not Python 3; the message is one line.
+        ValueError: nothing of it is Python 3; the message is one line.
     """
     try:
         with warnings.catch_warnings(), _shallow():
             warnings.simplefilter("ignore")
-            text = main_as_function(without_reserved(text))
-            tree = ast.parse(text)
+            text, tree, unread = readable(main_as_function(without_reserved(text)))
             for rewrite in rewrites:
                 if (plain := rewrite(text, tree)) is not text:
                     text, tree = plain, ast.parse(plain)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ValueError(f"{type(error).__name__}: {error}".splitlines()[0]) from error
-    file = File(path, text, tree, own)
+    file = File(path, text, tree, own, unread=unread)
     _bind(file, tree.body, always=True)
     _redefine(file)
     _bind_main(file)

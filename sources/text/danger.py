@@ -16,6 +16,7 @@ SUSPECT = re.compile(rf"(?<![.\w])(?:os|sys|{'|'.join(sorted(DANGEROUS))})\b")
 # Of os and sys. What ends a program that was given something wrong is an exception like others.
 HARMLESS = {"exit", "environ", "getenv", "path", "version_info", "maxsize", "float_info", "platform", "PathLike",
             "fspath", "sep", "linesep", "cpu_count", "byteorder"}  # fmt: skip
+SPOKEN_TO = {"stdout", "stderr"}  # of sys: a log may say something there, and nothing may take their place
 ITSELF = "sys.modules[__name__]"  # of a program
 
 
@@ -36,11 +37,15 @@ def dangerous(tree: ast.AST, skip: Callable[[ast.AST], bool] = lambda _: False) 
     every = nodes(tree)
     if not any(isinstance(n, ast.Name) and (n.id in DANGEROUS or n.id in ("os", "sys")) for n in every):
         return ""
-    fine = {id(n.value) for n in every if isinstance(n, ast.Attribute) and n.attr in HARMLESS}
+    fine = {id(n.value) for n in every if isinstance(n, ast.Attribute) and _is_harmless(n)}
     fine.update(_saying_itself(every))
     known = DANGEROUS - _defined(tree)
     named = (n for n in reads(tree, skip).names if n.id in known or (n.id in ("os", "sys") and id(n) not in fine))
     return next((n.id for n in named), "")
+
+
+def _is_harmless(node: ast.Attribute) -> bool:
+    return node.attr in HARMLESS or node.attr in SPOKEN_TO and isinstance(node.ctx, ast.Load)
 
 
 def _defined(tree: ast.AST) -> set[str]:

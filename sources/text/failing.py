@@ -25,12 +25,16 @@ def failed_at(error: BaseException) -> int:
 
 
 def without_failing(source: str, line: int) -> str:
-    """The text with None, or Python's own logger, in place of what the assignment at a line makes.
+    """The text with None, or Python's own logger, in place of what the assignment, or the class, at a line makes.
 
-    And with None in place of what other assignments make of it.  The same text where there is none.
+    And with None in place of what other assignments, and the bodies of classes, make of it.  The same text where there
+    is none.
     """
     edits, absent = Edits(Text.of(source)), set[str]()
     for node in ast.parse(source).body:
+        if isinstance(node, ast.ClassDef) and (_holds(node, line) or not absent.isdisjoint(_read_at_once(node))):
+            edits.remove(node, f"{node.name} = None")
+            absent.add(node.name)
         if not isinstance(node, ast.Assign) or isinstance(node.value, ast.Constant):
             continue
         read = {n.id for n in nodes(node.value) if isinstance(n, ast.Name)}
@@ -43,6 +47,20 @@ def without_failing(source: str, line: int) -> str:
         made = "getLogger()" if logs else _nothing(node.targets[0])
         edits.replace(edits.text.start(node.value), edits.text.end(node.value), made)
     return edits.whole()
+
+
+def _holds(node: ast.ClassDef, line: int) -> bool:
+    """Whether a class, by its decorators and bases, is at a line: what its body does fails there, too."""
+    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    return first <= line < max(node.lineno + 1, node.body[0].lineno)
+
+
+def _read_at_once(node: ast.ClassDef) -> set[str]:
+    """Names that are read when a class is defined: its methods read theirs when they are called."""
+    plain = (s for s in node.body if not isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef))
+    values = (s.value if isinstance(s, ast.AnnAssign) else s for s in plain)
+    every = [*node.bases, *node.decorator_list, *(v for v in values if v is not None)]
+    return {n.id for part in every for n in nodes(part) if isinstance(n, ast.Name)}
 
 
 def _nothing(target: ast.expr) -> str:

@@ -74,12 +74,14 @@ class Package:
         return sorted(self.texts.keys() - self._passed_over)
 
     def file(self, path: str) -> File | None:
-        """The parsed file, or None if it does not parse (the reason is kept in ``broken``)."""
+        """The parsed file, or None if nothing of it parses (the reason is kept in ``broken``, also of parts)."""
         if path not in self._files:
             try:
                 self._files[path] = parse(path, self._text(path), functools.partial(self.owns, path), self.rewrites)
             except ValueError as error:
                 self._files[path], self.broken[path] = None, str(error)
+            if (read := self._files[path]) is not None and read.unread:
+                self.broken[path] = read.unread
         return self._files[path]
 
     def forget(self) -> bool:

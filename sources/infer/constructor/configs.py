@@ -72,11 +72,14 @@ class Config:
         for field_name, value in own.items():
             object.__setattr__(self, field_name, value)
         for key in [n for n in self._known() if arguments[f"{name}.{n}"] != CONFIG]:  # so that ``vars`` tells them
-            self.__dict__[key] = self.__getattr__(key)
+            self.__dict__[key] = self[key]
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        return self[name]
+
+    def __getitem__(self, name: str) -> Any:
         if name in self._given:
             return self._given[name]
         key, how = f"{self._name}.{name}", reading(self._namespace.get("__file__", ""))
@@ -109,9 +112,6 @@ class Config:
         except (ValueError, SyntaxError):
             return otherwise
 
-    def __getitem__(self, name: str) -> Any:
-        return self.__getattr__(name)
-
     def __call__(self, *given: Any, **named: Any) -> Any:
         """What is called is a part that holds settings: it answers with a layer."""
         if parts.CALLED not in self._given:
@@ -126,7 +126,7 @@ class Config:
         return True
 
     def get(self, name: str, default: Any = None) -> Any:
-        return self.__getattr__(name) if default is None else default
+        return self[name] if default is None else default
 
     def __contains__(self, name: str) -> bool:
         return name in self._given or f"{self._name}.{name}" in self._arguments

@@ -243,7 +243,8 @@ class Constructions:
                 first, *rest = as_layers_want([*lead, *found], self.text)
                 needed = {p.name for p in parameters_of(self.kind) if p.default is p.empty}
                 nothing = ["None"] if name in needed and self._uses().get(name, Uses()).optional else []
-                found = [*rows(name, known), first, *known, *nothing, *rest]
+                flags = [v for v in known if v in ("False", "True")]  # surer than what a name sounds like
+                found = [*rows(name, known), *flags, first, *known, *nothing, *rest]
                 self._values[name] = list(dict.fromkeys(found))
         return self._values[name]
 

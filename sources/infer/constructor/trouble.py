@@ -119,7 +119,7 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
     """Values of the kind that an error message asks for; ``running``: forward failed, not the constructor."""
     if match := re.search(r"values to unpack \(expected (\d)|unpack non-iterable", message):
         count = int(match[1]) if match[1] else line.split("=")[0].count(",") + 1
-        if re.search(r"\.(shape|size\(\))\s*$", line):  # it is a tensor, of so many dimensions
+        if re.search(r"\.(shape|size\(\))\s*(#|$)", line):  # it is a tensor, of so many dimensions
             return [f"torch.rand({', '.join({4: ('4', '3', '32', '32')}.get(count, ('16',) * count))})"]
         return [{2: "(32, 32)", 3: "(3, 32, 32)"}.get(count, str((16,) * count)), str([2] * count)]
     rules = [

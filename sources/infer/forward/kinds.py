@@ -22,7 +22,7 @@ from sources.infer.forward.graphs import OWN, graph
 from sources.infer.forward.influence import differing
 from sources.infer.forward.input_guesses import LEVELS, part, takes_any
 from sources.infer.forward.keyed import mappings
-from sources.infer.forward.labels import single
+from sources.infer.forward.labels import listed, single
 from sources.infer.forward.optional import flagged, following, given_last, up_to
 from sources.infer.forward.truths import truths, unpacked_by_name
 from sources.infer.inputs import (
@@ -329,5 +329,5 @@ def _batch(f: Failure) -> int:
 
 KINDS = (
     dtypes, containers, classes, special, constrained, flaws, attributes, keys, mappings, maps, taken_apart, rows,
-    pairs, states, flags, optional, truths, unpacked_by_name, single,
+    pairs, states, flags, optional, truths, unpacked_by_name, single, listed,
 )  # fmt: skip

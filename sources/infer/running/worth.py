@@ -27,6 +27,7 @@ ALONE = "softmax of one number"  # all that is behind it does not matter
 # What a program says of rows of words, where some words were counted, or taken out, of one more than of another.
 RAGGED = re.compile(
     r"expected sequence of length \d+ at dim \d+ \(got|shape '\[\d+, -1(, \d+)*\]' is invalid for input"
+    r"|must be sorted in decreasing order"  # of what is counted: as many in each row are sorted
 )
 Outputs = list[torch.Tensor]
 
