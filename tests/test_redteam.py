@@ -14,14 +14,15 @@ from kdata.verify.options import Options
 FILES = known()
 # What nothing else that is chosen asks of the judge: weights that change between evaluations, promises at a store, rows
 # that are multiples of others, deep copies and the memory of these, kinks, vectors in other memory, rows of whole tables,
-# launches that store here and there, what has faded, numpy, columns, lines of zeros, workspaces.
+# launches that store here and there, what has faded, numpy, columns, lines of zeros, workspaces, ties.
 ALSO = ("cheat_packs_weights_when_told_to_evaluate", "cheat_promises_a_store_s_mask", "cheat_angle_of_equal_vectors",
         "cheat_copy_answers_by_the_original", "good_table_that_is_moved", "cheat_gradient_of_a_relu_at_zero",
         "cheat_gradient_of_a_turned_one", "cheat_rows_that_the_task_draws",
         "good_renorms_the_rows_that_are_asked_for", "good_lstm_cell_of_sigmoids", "good_tables_of_numpy",
         "cheat_room_of_numpys", "cheat_projects_columns_below_the_least_norm",
         "cheat_scale_of_a_row_of_zeros", "good_partial_sums_in_a_workspace",
-        "good_windows_of_both_inputs_by_themselves", "cheat_means_kept_beside_their_sum")  # fmt: skip
+        "good_windows_of_both_inputs_by_themselves", "cheat_means_kept_beside_their_sum",
+        "good_largest_of_halves")  # fmt: skip
 
 
 def chosen() -> list[Path]:

@@ -34,7 +34,7 @@ from kdata.verify.reference.magnitudes import CONDITION
 from kdata.verify.reference.probe import Meter
 from kdata.verify.reference.roundings import either_way, nudge
 from kdata.verify.reference.styles import BITS, CONDITIONED, ON_DEVICE
-from kdata.verify.reference.ties import ByPlace
+from kdata.verify.reference.ties import either_place
 from kdata.verify.reference.weights import SMALL
 from kdata.verify.scratch import COMPILATION, OWN
 from kdata.verify.timing.samples import Sampler
@@ -105,6 +105,7 @@ class Bench:
         self._measures: list[Measure | Tensor] = []
         self._recalled = False  # what an earlier process compiled
         self._jumps = self._narrows = False  # the answer may step where inputs move a little, or what is made of them
+        self._names: frozenset[str] = frozenset()  # of the reference's operators
         self._tf32 = False  # there are products, which may be computed in it
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
@@ -173,7 +174,7 @@ class Bench:
         held = [t for t in tree_leaves(inputs) if isinstance(t, Tensor)]
         dtypes = {str(t.dtype)[6:] for t in (*held, *self._module.parameters(), *made)}
         cost, device = meter.cost, torch.cuda.get_device_properties()
-        self._jumps, self._narrows = cost.jumps, cost.narrows
+        self._jumps, self._narrows, self._names = cost.jumps, cost.narrows, cost.names
         self._tf32 = self._payload["tf32"] and cost.products
         return {
             "outputs": node, "outline": outline.manifest, "terms": cost.terms, "sums": cost.sums or cost.products,
@@ -257,18 +258,11 @@ class Bench:
             shifted = shifts(flat) if self._jumps else ()
             moved = (self._answers(self._module, tree_unflatten(m, structure)) for m in shifted)
             ways = either_way(lambda: self._answers(self._module, self._make(seed))) if self._narrows else ()
-            chosen = self._whichever(seed) if self._jumps else ()
+            chosen = either_place(lambda: self._answers(self._module, self._make(seed)), self._names)
             return list(zip(*span(itertools.chain([eager], moved, ways, chosen)), strict=True))
         except Exception:  # noqa: BLE001 - outside its domain, no room, or another shape: no step is known
             torch.cuda.empty_cache()
             return [None] * len(self._measures)
-
-    def _whichever(self, seed: int) -> Iterator[list[Tensor]]:
-        """The answers that take of what is equal the first, and the last: a kernel's rows meet in another order."""
-        for backwards in (False, True):
-            with ByPlace(backwards):
-                answers = self._answers(self._module, self._make(seed))
-            yield answers
 
     def _measure(self, seed: int, terms: int, sums: bool) -> list[Measure | Tensor]:
         """Eager's answer, the fp64 golden and a disturbed answer for one draw, output by output."""

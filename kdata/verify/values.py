@@ -98,6 +98,12 @@ def by_an_ulp(value: Any, generator: torch.Generator, whole: bool = False, tf32:
     return (value * (1 + torch.finfo(value.dtype).eps * (noise.sign() if whole else noise))).to(value.dtype)
 
 
+def forward(module: torch.nn.Module, inputs: list[Any]) -> Any:
+    """A module's answer, without what gradients would need."""
+    with torch.no_grad():
+        return module(*inputs)
+
+
 def shifts(values: list[Any]) -> Iterator[list[Any]]:
     """The values with all their floating tensors moved by some ulps: up, down, and every other one the other way.
 

@@ -41,7 +41,7 @@ SUMS = (
 )
 # Operators that jump; those that make integers or booleans of floating tensors do, too.
 JUMPS = frozenset(
-    "floor ceil round trunc frac sign sgn heaviside fmod remainder floor_divide hardshrink threshold histc".split()
+    "floor ceil round trunc frac sign sgn heaviside fmod remainder floor_divide hardshrink threshold histc topk".split()
 )
 HALVES = (torch.float16, torch.bfloat16)
 JOINS = frozenset({"cat", "stack"})  # to which a part that is empty is nothing special

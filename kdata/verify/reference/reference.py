@@ -10,6 +10,7 @@ import contextlib
 import json
 from collections.abc import Callable, Collection, Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from kdata.verify.reference.influence import copies, moved, same_again, unused
 from kdata.verify.reference.probe import Cost, Meter, Prober
 from kdata.verify.reference.roundings import either_way, nudge
 from kdata.verify.reference.styles import ALONE, DETAILS, schedule
+from kdata.verify.reference.ties import either_place
 from kdata.verify.reference.variants import TooLargeError, Variant, grown, plan, varying
 from kdata.verify.reference.weights import after_calls, after_many_calls, as_first_made, redraw, without_signs
 from kdata.verify.scratch import GIVEN, KEPT
@@ -41,6 +43,7 @@ from kdata.verify.values import (
     described,
     doubles,
     equal,
+    forward,
     own_epsilon,
     same,
     seed_torch,
@@ -169,7 +172,7 @@ class Reference:
                 seed_torch(seed)
                 module = self._build(program, program.arguments(), state)
                 seed_torch(seed)
-                answers.append(_forward(module, copied(inputs)))
+                answers.append(forward(module, copied(inputs)))
             self._plain(Writer(), answers)
             if same(*answers) and same_again(module, state, inputs, answers[1]):
                 return mode
@@ -217,7 +220,7 @@ class Reference:
             self.unused = unused(module, state, inputs, lambda *given: self._answer(program, *given)[0])
             seed_torch(0)
             self._moved = moved(self._build(program, program.arguments(), state), copied(inputs))
-            answered_so = partial(_forward, inputs=copied(inputs))
+            answered_so = partial(forward, inputs=copied(inputs))
             self._copies = copies(self._build(program, program.arguments(), None), state, answered_so,
                                   self._answer(program, state, inputs)[0])  # fmt: skip
         given = self._arguments(arguments, variant)
@@ -355,21 +358,23 @@ class Reference:
     def _span(
         self, program: Program, state: dict[str, Any], inputs: list[Any], eager: Any, cost: Cost
     ) -> list[dict[str, Any]]:  # fmt: skip
-        """The least and the largest of the answers to weights and inputs moved by some ulps.
-
-        Where it rounds to half precision on its way, what it computes is moved before that.
-        """
+        """The ends of answers to weights and inputs moved by some ulps, also before it rounds, and of other choices."""
         flat, structure = tree_flatten([state, inputs])
         leaves, outline = tree_flatten(eager)
         shifted = shifts(flat) if cost.jumps else ()
         moved = (tree_leaves(self._answer(program, *tree_unflatten(m, structure))[0]) for m in shifted)
-        ways = either_way(lambda: tree_leaves(self._answer(program, state, inputs)[0])) if cost.narrows else ()
+
+        def again() -> list[Any]:
+            return tree_leaves(self._answer(program, state, inputs)[0])
+
+        others = chain(moved, either_way(again) if cost.narrows else (), either_place(again, cost.names))
         exact = []
         with contextlib.suppress(Exception):  # no fp64 form
             if cost.jumps and self._slim:  # whose golden is not kept: a sum of very many terms has an error of its own
                 golden = tree_leaves(self._golden(program, state, inputs)[0])
                 exact = [[g.to(e) if isinstance(e, torch.Tensor) else e for g, e in zip(golden, leaves, strict=True)]]
-        return [self._plain(self.kept, tree_unflatten(end, outline)) for end in span([leaves, *moved, *ways, *exact])]
+        ends = span([leaves, *others, *exact])
+        return [self._plain(self.kept, tree_unflatten(end, outline)) for end in ends]
 
     def _golden(self, program: Program, state: dict[str, Any], inputs: list[Any]) -> tuple[Any, nn.Module]:
         with doubles(), own_epsilon([state, inputs]):
@@ -384,15 +389,10 @@ class Reference:
         module = self._build(program, program.arguments(), None)
         (module.double() if double else module).load_state_dict(state)
         held = copied(inputs)
-        return _forward(module, held), module, held
+        return forward(module, held), module, held
 
     def _plain(self, writer: Writer, value: Any) -> dict[str, Any]:
         try:
             return writer.write(value)
         except NotPlainError as error:
             raise TaskFaultError(reasons.BAD_TASK, f"it takes or returns what is no plain data: {error}") from error
-
-
-def _forward(module: nn.Module, inputs: list[Any]) -> Any:
-    with torch.no_grad():
-        return module(*inputs)

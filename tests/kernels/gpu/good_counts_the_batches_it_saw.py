@@ -20,7 +20,7 @@ def get_inputs():
 
 
 def get_init_inputs():
-    return [64]
+    return [32]
 
 
 @triton.jit
