@@ -25,6 +25,7 @@ INDEXED = ("scatter", "gather")  # by indices that may have fewer rows
 SURE = 1 << 16  # elements of inputs and parameters up to which a real run is tried at once
 SUMS = (
     "sum",
+    "embedding_bag",
     "mean",
     "norm",
     "var",
