@@ -322,6 +322,7 @@ def test_shapes_of_what_a_layer_gave_are_not_those_of_the_input(tmp_path: Path) 
     ("from torch._dynamo import is_compiling", "not is_compiling()", "from torch.compiler import is_compiling"),
     ("from collections import Iterable", "isinstance(x, Iterable)", "from collections.abc import Iterable"),
     ("import collections", "isinstance(x, collections.Iterable)", "collections.abc.Iterable)"),
+    ("import inspect", "inspect.getargspec(Net.forward)[0]", "inspect.getfullargspec(Net.forward)[0]"),
     ("from collections import OrderedDict", "OrderedDict(x=x)", "from collections import OrderedDict"),
     ("try:\n    from itertools import ifilterfalse\nexcept ImportError:\n    from itertools import filterfalse as ifilterfalse",
      "ifilterfalse(None, [x])", "from itertools import filterfalse as ifilterfalse"),

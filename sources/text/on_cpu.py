@@ -118,8 +118,9 @@ def _attribute(node: ast.Attribute) -> str:
         return _OF_NUMPY[node.attr].format(owner)
     if owner == "torch.jit" and node.attr in _COMPILED:
         return _COMPILED[node.attr]
-    if owner == "collections":
-        return ".".join(now_at("collections", node.attr))
+    module, name = now_at(owner, node.attr)
+    if (module, name) != (owner, node.attr) and module in (owner, f"{owner}.abc"):  # others would have to be imported
+        return f"{module}.{name}"
     # A text that is only executed is no module that could be found.
     return "__name__" if node.attr == "__name__" and _of_module(node.value) else ""
 
