@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,7 @@ def test_a_failure_asks_once_what_inputs_are_called(monkeypatch: pytest.MonkeyPa
 
 
 def test_an_error_that_prints_a_tensor_is_short() -> None:
-    before = torch._tensor_str.PRINT_OPTS
+    before = copy.copy(torch._tensor_str.PRINT_OPTS)  # which are changed in place
     try:
         probe.warm()
         assert len(str(torch.rand(64, 64, 64))) < 500

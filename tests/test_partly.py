@@ -49,3 +49,19 @@ def test_marks_of_a_merge_do_not_cut_a_class_in_two() -> None:
 def test_a_file_of_which_nothing_parses_is_none() -> None:
     with pytest.raises(SyntaxError):
         readable("class :\n")
+
+
+@pytest.mark.parametrize("rest", ['"""wide\nand"""', "'%d' % (\nx)"])
+def test_a_print_of_several_lines_takes_no_half_of_a_function_with_it(rest: str) -> None:
+    text = WHOLE + f"def printing(x):\n    print {rest}\n    return x\n\n\nother = 1\n"
+    _, tree, _ = readable(text)
+    assert "other = 1" in ast.unparse(tree) and "printing" not in ast.unparse(tree)
+
+
+@pytest.mark.parametrize(
+    "lost", ["class Good(nn.Module):\n    exec 'x'\n", "for name in TABLE:\n    exec 'x'\n", "TABLE['a'] = 0777\n"]
+)
+def test_nothing_is_read_that_would_mean_something_else_without_what_is_lost(lost: str) -> None:
+    readable(f"TABLE = {{}}\n{WHOLE}if __name__ == '__main__':\n    exec 'TABLE'\n")
+    with pytest.raises(SyntaxError):
+        readable(f"TABLE = {{}}\n{WHOLE}{lost}")

@@ -112,10 +112,16 @@ def test_a_lightning_module_seeds_freezes_and_has_settings_before_it_saves_any()
     class Part(torch.nn.Module, mixin):  # type: ignore[misc]
         def __init__(self, width: int, norm: Any = None) -> None:
             super().__init__()
+            twice = 2 * width  # noqa: F841 - no argument
             self.save_hyperparameters(ignore=["norm"])
-            self.hparams["kind"] = type(self)
 
-    assert Part(4).hparams["width"] == 4 and Part(4).hparams["kind"] is Part
+    class Deeper(Part):
+        def __init__(self, depth: int, **options: Any) -> None:
+            super().__init__(4)
+            self.save_hyperparameters()
+
+    assert Part(4).hparams == {"width": 4}
+    assert Deeper(2, kind="x").hparams == {"width": 4, "depth": 2, "kind": "x"}
 
 
 def test_settings_in_records_are_containers_at_any_depth_and_always_open() -> None:

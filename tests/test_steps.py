@@ -11,7 +11,7 @@ from torch import Tensor
 from kdata.verify.compare import Nature, UnequalError, errors
 from kdata.verify.gpu.errors import Measure, near, unequal
 from kdata.verify.reference.probe import Meter
-from kdata.verify.reference.ties import ByPlace, Ties
+from kdata.verify.reference.ties import ByPlace, Ties, either_place
 from kdata.verify.values import shifts, span
 
 
@@ -161,3 +161,22 @@ def test_of_equal_ones_the_first_or_the_last_is_chosen(backwards: bool, chosen: 
         values, indices = torch.tensor([0.0, 3.0, 3.0, 1.0, 3.0]).topk(2)
         least = torch.tensor([[2.0, 5.0], [2.0, 4.0]]).topk(1, 0, largest=False).indices
     assert values.tolist() == [3.0, 3.0] and indices.tolist() == chosen and least.tolist() == [[int(backwards), 1]]
+
+
+@pytest.mark.parametrize(("count", "equal"), [(2, 3), (3, 3), (2, 4)])
+def test_of_several_equal_ones_any_may_come_in_any_place(count: int, equal: int) -> None:
+    """Of three the second of two may be each, and who asks for a view of places must get one."""
+    row = torch.tensor([0.0, *[3.0] * equal, 1.0])
+    answers = either_place(lambda: [torch.stack([row, row]).topk(count).indices.view(-1)], {"topk"})
+    found = torch.stack([leaves[0][:count] for leaves in answers])
+    assert all({*places} == {*range(1, equal + 1)} for places in found.T.tolist())
+    assert all(len({*order}) == count for order in found.tolist())
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_only_equal_ones_change_places(dim: int) -> None:
+    rows = torch.randint(0, 4, (6, 6), generator=torch.Generator().manual_seed(0)).float()
+    with ByPlace(turned=1):
+        values, indices = rows.topk(5, dim)
+    assert torch.equal(values, rows.topk(5, dim).values)
+    assert torch.equal(rows.gather(dim, indices), values)

@@ -15,8 +15,8 @@ from kdata.verify.candidate.source import object_to, task_part
 from kdata.verify.compiling import targets
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Concession, Options
+from kdata.verify.reference.scaled import down
 from kdata.verify.reference.styles import DETAILS
-from kdata.verify.reference.variants import down
 from kdata.verify.step import rule, step
 from kdata.verify.tolerances import tolerance
 

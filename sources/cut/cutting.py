@@ -81,7 +81,7 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
         if whole.framework:
             survey.tell(hints)
         slicer = first_slicer if package is first_slicer.package else Slicer(package)
-        users = Users(slicer, hints)
+        users = Users(slicer, hints) if watch else None
         for candidate in (c for c in mixed if c.path in about):
             original = first[candidate.shape]
             if candidate.refused:
@@ -91,11 +91,9 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
             elif len(cuts) >= enough:
                 refused.append(_refused(candidate, "limit reached", ""))
             else:
+                told = observed.seen.get(candidate.path, {}).get(candidate.symbol)
                 try:
-                    told = observed.seen.get(candidate.path, {}).get(candidate.symbol)
-                    watching = watch and not (told and told["specs"])
-                    made = (_cut(slicer, hints, candidate, users if watching else None, told)
-                            if not candidate.methods else _called_by(slicer, hints, candidate))  # fmt: skip
+                    made = _cut_of(slicer, hints, candidate, users, told)
                     cuts.append(_holding(made, kinds, candidate.takes))
                 except SliceError as error:
                     refused.append(_refused(candidate, error.reason, str(error)))
@@ -160,6 +158,15 @@ def _holding(cut: dict[str, Any], kinds: dict[str, str], takes: str) -> dict[str
     held = {kinds[key]: name for key, name in cut["names"].items() if key in kinds and key != own}
     plain = {k: v for k, v in cut.items() if k != "names"}
     return plain | {"told": cut["told"] | {"holds": held, "takes": takes}}
+
+
+def _cut_of(
+    slicer: Slicer, hints: Hints, candidate: Candidate, users: Users | None, seen: dict[str, Any] | None
+) -> dict[str, Any]:
+    """The cut of a definition; its ``users`` are asked where running the package did not show its inputs (``seen``)."""
+    if candidate.methods:
+        return _called_by(slicer, hints, candidate)
+    return _cut(slicer, hints, candidate, None if seen and seen["specs"] else users, seen)
 
 
 def _called_by(slicer: Slicer, hints: Hints, candidate: Candidate) -> dict[str, Any]:

@@ -20,15 +20,18 @@ class AttributeDict(dict):
 
 
 class HyperparametersMixin:
-    def save_hyperparameters(self, *args, **kwargs):
-        local = inspect.currentframe().f_back.f_locals
-        values = {k: v for k, v in local.items() if k not in ("self", "__class__", "args", "kwargs")}
-        values.update(local.get("kwargs") or {})
+    def save_hyperparameters(self, *args, ignore=(), **_):
+        """Keep what the constructor that calls this was given, beside what those of its bases kept."""
+        given = inspect.getargvalues(inspect.currentframe().f_back)
+        values = {name: given.locals[name] for name in given.args[1:] if name in given.locals}
+        values.update(given.locals.get(given.keywords) or {})
         if len(args) == 1 and not isinstance(args[0], str):
             values = args[0] if isinstance(args[0], dict) else vars(args[0])
         elif args:
             values = {k: values[k] for k in args}
-        self.hparams = AttributeDict(values)
+        ignored = [ignore] if isinstance(ignore, str) else ignore or ()
+        kept = {k: v for k, v in values.items() if k not in ignored}
+        self.hparams = AttributeDict({**getattr(self, "hparams", {}), **kept})
 
 
 class LightningModule(HyperparametersMixin, nn.Module):

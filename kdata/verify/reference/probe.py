@@ -385,7 +385,7 @@ class Prober:
 def _side_by_side(one: list[Step], other: list[Step]) -> list[tuple[Step, Step]]:
     """Steps of two runs, each with its like; none where they are unlike.
 
-    Slices do not count where only these differ: what takes all is none, as the second half of one channel is.  Nor do
+    Slices do not count where only these differ: what takes all is none, as the second half of one channel is. Nor do
     questions for a device, which tensors without memory are asked.
     """
     for left, right in ((one, other), (_computing(one), _computing(other))):

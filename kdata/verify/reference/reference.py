@@ -31,9 +31,10 @@ from kdata.verify.reference.faults import TaskFaultError, answered, demand_runna
 from kdata.verify.reference.influence import copies, moved, same_again, unused
 from kdata.verify.reference.probe import Cost, Meter, Prober
 from kdata.verify.reference.roundings import either_way, nudge
+from kdata.verify.reference.scaled import TooLargeError
 from kdata.verify.reference.styles import ALONE, DETAILS, schedule
 from kdata.verify.reference.ties import either_place
-from kdata.verify.reference.variants import TooLargeError, Variant, grown, plan, varying
+from kdata.verify.reference.variants import Variant, grown, plan, varying
 from kdata.verify.reference.weights import after_calls, after_many_calls, as_first_made, redraw, without_signs
 from kdata.verify.scratch import GIVEN, KEPT
 from kdata.verify.values import (

@@ -22,6 +22,7 @@ ROUNDED = 4e-6  # of the two largest: what rounding may put in either order; inp
 COUPLED = (2, 3)  # rows of weights that are equal
 LARGEST = {torch.ops.aten.argmax.default: True, torch.ops.aten.argmin.default: False,
            torch.ops.aten.max.dim: True, torch.ops.aten.min.dim: False}  # fmt: skip
+ORDERS = ((False, 0), (True, 0), (False, 1), (False, 2), (False, -1))  # see ``ByPlace``
 RUNNING = frozenset({torch.ops.aten.cummax.default, torch.ops.aten.cummin.default})
 
 
@@ -49,13 +50,13 @@ class Ties(TorchDispatchMode):
 class ByPlace(TorchDispatchMode):
     """Lets ``torch.topk`` take of what is equal the first in its row first, or, ``backwards``, the last.
 
-    Every honest choice is between the two.  Where those chosen may stand in any order it chooses as it likes, of the
-    row or of the row turned round.
+    ``turned``: those that are equal are taken in turn, from so many further on.  Where those chosen may stand in any
+    order it chooses as it likes, of the row or of the row turned round.
     """
 
-    def __init__(self, backwards: bool) -> None:
+    def __init__(self, backwards: bool = False, turned: int = 0) -> None:
         super().__init__()
-        self._backwards = backwards
+        self._backwards, self._turned = backwards, turned
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
         if function is not torch.ops.aten.topk.default or not args[0].ndim:
@@ -65,19 +66,37 @@ class ByPlace(TorchDispatchMode):
     def _topk(self, given: Tensor, count: int, dim: int = -1, largest: bool = True, ordered: bool = True) -> Any:
         row = given.flip(dim) if self._backwards else given
         if ordered:
-            values, indices = (t.narrow(dim, 0, count) for t in row.sort(dim=dim, descending=largest, stable=True))
+            values, indices = row.sort(dim=dim, descending=largest, stable=True)
+            indices = indices.gather(dim, _further(values, dim, self._turned)) if self._turned else indices
+            values, indices = (t.narrow(dim, 0, count).contiguous() for t in (values, indices))  # as topk's own are
         else:
             values, indices = torch.topk(row, count, dim, largest, ordered)
         return values, given.shape[dim] - 1 - indices if self._backwards else indices
 
 
-def either_place(answer: Callable[[], list[Any]], names: Collection[str]) -> Iterator[list[Any]]:
-    """What a reference answers that takes of what is equal the first, and the last; nothing where none chooses so.
+def _further(values: Tensor, dim: int, steps: int) -> Tensor:
+    """Places in rows that are in order, each so many steps further among those that are equal, in a circle."""
+    rows = values.movedim(dim, -1)
+    place = torch.arange(rows.shape[-1], device=rows.device).expand(rows.shape)
+    begins = torch.ones_like(place, dtype=torch.bool)
+    begins[..., 1:] = rows[..., 1:] != rows[..., :-1]
+    ends = torch.cat([begins[..., 1:], torch.ones_like(begins[..., :1])], -1)
+    first = place.masked_fill(~begins, 0).cummax(-1).values
+    last = place.masked_fill(~ends, rows.shape[-1]).flip(-1).cummin(-1).values.flip(-1)
+    return (first + (place - first + steps) % (last - first + 1)).movedim(-1, dim)
 
-    ``answer``: runs it; ``names``: of its operators.
+
+def either_place(answer: Callable[[], list[Any]], names: Collection[str]) -> Iterator[list[Any]]:
+    """What a reference answers that chooses otherwise among what is equal; nothing where none chooses so.
+
+    Of up to four that are equal each comes in each place once; of more the first and the last are at either end.
+
+    Args:
+        answer: runs it.
+        names: of its operators.
     """
-    for backwards in (False, True) if "topk" in names else ():
-        with ByPlace(backwards):
+    for backwards, turned in ORDERS if "topk" in names else ():
+        with ByPlace(backwards, turned):
             found = answer()
         yield found
 
