@@ -59,7 +59,7 @@ DEAR = (TOO_LARGE, "timeout", "crash")  # how a check ends that takes more than 
 MAX_IGNORED = 3  # inputs of one class that it takes and does not use
 MAX_FAILURES = 40  # of a search, that are tried again
 INFER_SECONDS, CHECK_SECONDS = 5, 10  # CPU seconds of one definition
-LAST_BEGUN = 4  # CPU seconds of one definition after which it is not tried in yet another way
+LAST_BEGUN = 6  # CPU seconds of one definition after which it is not tried in yet another way
 # Bytes of address space that one of its forks may take: most weights of the largest modules are never touched. How
 # much of that is in memory is bounded where weights are filled and where modules are called.
 MEMORY = 7 << 27
