@@ -94,7 +94,7 @@ def _serves(run: Run, like: Run | None) -> bool:
 
 
 def _divided(found: tuple[Size, ...], names: set[str]) -> Iterator[Values]:
-    """The sizes divided by one number, which keeps their ratios: of what is twice as wide as something else."""
+    """The sizes that one number divides, divided by it: what is twice as wide as something else stays so."""
     for part in (1 << n for n in range(1, max((s.value for s in found), default=1).bit_length())):
         yield {s.name: s.value // part for s in found if s.name in names and s.value % part == 0 and s.value > part}
 
