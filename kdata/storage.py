@@ -20,7 +20,8 @@ def put(place: str, data: bytes) -> None:
     """Write a file, making the folders that it lacks; where that is killed, what was there before still is.
 
     Object stores put a file whole anyway.  fsspec's own transactions are of no use on a local disk: one is shared by
-    all threads, and its temporary file is on another disk.
+    all threads, and its temporary file is on another disk.  Into a pipe or a device, such as ``/dev/stdout``, the data
+    goes as it is: no file may take its place.
 
     Args:
         place: path or fsspec URL.
@@ -28,10 +29,18 @@ def put(place: str, data: bytes) -> None:
     """
     fs, path = fsspec.core.url_to_fs(place)
     if isinstance(fs, LocalFileSystem):
-        cache.put(Path(path), data)
+        if _flows(path):
+            Path(path).write_bytes(data)
+        else:
+            cache.put(Path(path), data)
         return
     fs.makedirs(posixpath.dirname(path), exist_ok=True)
     fs.pipe_file(path, data)
+
+
+def _flows(path: str) -> bool:
+    """Whether a pipe or a device is there."""
+    return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
 
 
 def demand_file(place: str) -> None:
@@ -44,7 +53,8 @@ def demand_file(place: str) -> None:
     fs, path = fsspec.core.url_to_fs(place)
     if fs.isdir(path):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), place)
-    demand_folder(posixpath.dirname(fs.unstrip_protocol(path)))
+    if isinstance(fs, LocalFileSystem) and not _flows(path):
+        demand_folder(os.path.dirname(os.path.realpath(path)))
 
 
 def demand_folder(place: str) -> None:

@@ -36,3 +36,14 @@ def test_what_could_not_be_written_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="directory"):
         storage.put(str(tmp_path / "folder"), b"")
     assert [p.name for p in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    """As ``/dev/stdout`` is one, to which ``kdata align --out`` may be told to write."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    storage.demand_file(str(pipe))
+    storage.put(str(pipe), b"new")
+    assert os.read(reader, 9) == b"new" and pipe.is_fifo()
+    os.close(reader)
