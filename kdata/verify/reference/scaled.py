@@ -111,7 +111,7 @@ def _shrink(prober: Prober, found: tuple[Size, ...], inputs: set[str], like: Run
         for cap in reversed(CAPS):
             tried = values | {size.name: down(size.value, cap)}
             run = prober.forward(tried, real=False) if size.value > cap >= 4 else None
-            if run is not None and not (like is not None and like.degenerates(run)):
+            if run is not None and _serves(run, like):
                 values = tried
                 break
     return values
