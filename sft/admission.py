@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 
 from kdata.record import Dropped
 from kdata.step import Step
-from kdata.verify.expecting import UndecidedError, expect
+from kdata.verify.evidence.expecting import UndecidedError, expect
 from kdata.verify.options import Options
 from kdata.verify.receipts import harness
 from sft.suites import Problem

@@ -29,7 +29,7 @@ from kdata.shards import Store
 from kdata.verify.compiling import targets
 from kdata.verify.cuda import candidate as cuda
 from kdata.verify.gpu.cards import cards
-from kdata.verify.kernelbench import BASELINES
+from kdata.verify.kernelbench.verdict import BASELINES
 from kdata.verify.options import Options
 from kdata.verify.receipts import versions
 from sft import chat, suites

@@ -8,9 +8,10 @@ from statistics import median
 
 from kdata.record import Candidate, Dropped, Receipt, Timing
 from kdata.step import Step
-from kdata.verify import kernelbench, reasons
+from kdata.verify import reasons
 from kdata.verify.judge import judge
-from kdata.verify.kernelbench import Upstream
+from kdata.verify.kernelbench import verdict as kernelbench
+from kdata.verify.kernelbench.verdict import Upstream
 from kdata.verify.options import Options
 from kdata.verify.receipts import harness
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from kdata.record import Receipt
-from kdata.verify.kernelbench import Upstream
+from kdata.verify.kernelbench.verdict import Upstream
 from sft import metrics
 from sft.grades import RULES, Mark, marks
 from sft.suites import Problem

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from kdata.verify import loading
+from kdata.verify.candidate import loading
 from kdata.verify.candidate.enclosure import ForbiddenError
 from kdata.verify.candidate.launches import InjectedError, Ledger
 from kdata.verify.cuda import host as cuda_host

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kdata.verify.expecting import UndecidedError, expect
+from kdata.verify.evidence.expecting import UndecidedError, expect
 from kdata.verify.options import Options
 
 TASK = """import torch

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from kdata.verify.compare import Array, Tensors, UnequalError, exactly
+from kdata.verify.evidence.compare import Array, Tensors, UnequalError, exactly
 
 EIGHTS = (torch.float8_e4m3fn, torch.float8_e5m2)
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import torch
 
-from kdata.verify.compare import Tensors, UnequalError, demand_apart
-from kdata.verify.wire import Outline
+from kdata.verify.evidence.compare import Tensors, UnequalError, demand_apart
+from kdata.verify.exchange.wire import Outline
 
 GRID = torch.zeros(6, 8)
 

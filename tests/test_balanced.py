@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_map
 
 from kdata.verify.reference.balanced import balanced
 from kdata.verify.reference.cancelling import Products
-from kdata.verify.values import doubles, upcast
+from kdata.verify.reference.values import doubles, upcast
 
 Forward = Callable[[list[Any]], Tensor]
 

@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_map
 from kdata.verify.reference.cancelling import cancelling
 from kdata.verify.reference.conditioned import first
 from kdata.verify.reference.ties import Ties
-from kdata.verify.values import doubles, upcast
+from kdata.verify.reference.values import doubles, upcast
 
 
 def attention(inputs: list[Any]) -> Any:

@@ -27,11 +27,11 @@ from kdata.verify.cuda import symbols as cuda_symbols
 from kdata.verify.cuda import text as cuda_text
 from kdata.verify.cuda.build import Toolkit
 from kdata.verify.cuda.host import Library
-from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.evidence.findings import Findings, RejectedError
+from kdata.verify.exchange.scratch import LIBRARIES
 from kdata.verify.gpu.cards import Card
 from kdata.verify.judge import judge, judge_files
 from kdata.verify.options import Level, Options
-from kdata.verify.scratch import LIBRARIES
 from kdata.verify.step import rule
 
 GPU = Path(__file__).parent / "kernels" / "gpu"

@@ -18,11 +18,11 @@ from kdata.verify.cuda import calls as cuda_calls
 from kdata.verify.cuda import candidate as cuda
 from kdata.verify.cuda import delays
 from kdata.verify.cuda import text as cuda_text
-from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.evidence.findings import Findings, RejectedError
+from kdata.verify.evidence.trial import Expected
 from kdata.verify.gpu import grown
 from kdata.verify.gpu.full import UnmeasuredError
 from kdata.verify.options import Options
-from kdata.verify.trial import Expected
 
 TRIALS = [{"variant": 0}, {"variant": 0}, {"variant": 1}, {"variant": 2}]
 KINDS = [{"kind": "base"}, {"kind": "odd"}, {"kind": "beyond"}]

@@ -20,8 +20,8 @@ from kdata.verify.reference.probe import Meter, Prober
 from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.sure import LEAST, MOST, sure
+from kdata.verify.reference.values import altered, by_an_ulp, doubles, own_epsilon, upcast
 from kdata.verify.reference.variants import plan
-from kdata.verify.values import altered, by_an_ulp, doubles, own_epsilon, upcast
 
 
 def made(change: Change, *inputs: Tensor) -> list[Tensor]:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from kdata.verify.reference.edges import Single, edged, met
 from kdata.verify.reference.probe import Meter
-from kdata.verify.values import upcast
+from kdata.verify.reference.values import upcast
 
 ODD = (0.3, 0.35)  # of which one is rounded up to single precision, the other one down
 

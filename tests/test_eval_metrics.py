@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from kdata.record import Origin, Receipt, Series, Task, Timing
-from kdata.verify.kernelbench import Upstream
+from kdata.verify.kernelbench.verdict import Upstream
 from sft.grades import LOOSE, VERIFIED, marks
 from sft.metrics import estimate, faster, geometric_mean, pass_at_k, speedup_at_k
 from sft.scores import Result, summarise

@@ -6,7 +6,7 @@ import pytest
 
 from kdata.task import TaskError
 from kdata.verify import reasons
-from kdata.verify.loading import line
+from kdata.verify.exchange.telling import line
 from kdata.verify.reference.faults import TaskFaultError, answered, demand_runnable
 from kdata.verify.reference.probe import Prober
 

@@ -16,9 +16,10 @@ import pytest
 from redteam import Claim
 
 from kdata.record import Candidate, Origin, Receipt, Task, Timing
-from kdata.verify import reasons, witness
+from kdata.verify import reasons
 from kdata.verify.candidate.source import task_part
-from kdata.verify.findings import Findings
+from kdata.verify.evidence import witness
+from kdata.verify.evidence.findings import Findings
 from kdata.verify.gpu.cards import cards, healthy, held
 from kdata.verify.gpu.full import opened
 from kdata.verify.gpu.judge import seated

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.overrides import TorchFunctionMode
 
-from kdata.verify.gradients import APART, SCALE, NoGradientError, beyond_rounding, gradients, names
+from kdata.verify.reference.gradients import APART, SCALE, NoGradientError, beyond_rounding, gradients, names
 
 
 def test_gradients_are_torchs_and_follow_from_the_seed() -> None:

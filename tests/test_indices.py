@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kdata.verify.candidate.indices import CHECK, in_fractions, may_count, tell
-from kdata.verify.findings import Findings
+from kdata.verify.evidence.findings import Findings
 
 KERNEL = """
 import triton

@@ -9,12 +9,12 @@ import torch
 from torch import nn
 
 from kdata.verify.candidate.setting import others, rehome, set_mode, weigh
-from kdata.verify.guards import intact
+from kdata.verify.exchange.guards import intact
 from kdata.verify.reference import along, asked, magnitudes
 from kdata.verify.reference.answering import enlarged
 from kdata.verify.reference.draws import draw
 from kdata.verify.reference.probe import Asks, Meter
-from kdata.verify.values import by_an_ulp, upcast
+from kdata.verify.reference.values import by_an_ulp, upcast
 
 ROWS = len(magnitudes.LADDER)
 

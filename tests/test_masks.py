@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kdata.verify.masks import CALLS, ORDINALS, USUAL, Array, Linear, Usual, with_products
+from kdata.verify.evidence.masks import CALLS, ORDINALS, USUAL, Array, Linear, Usual, with_products
 
 SHAPE, DROPPED = (32, 40), 0.2
 VALUES = np.random.default_rng(0).normal(size=SHAPE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from kdata.verify.reference.pairs import apart, complexes, together
-from kdata.verify.values import by_an_ulp, finite, near, upcast
+from kdata.verify.reference.values import by_an_ulp, finite, near, upcast
 
 
 def test_pairs_are_put_together_where_there_were_complex_numbers() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kdata.verify.beyond import whole
-from kdata.verify.findings import Findings
+from kdata.verify.evidence.findings import Findings
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Options
 

@@ -12,12 +12,12 @@ from factories import pair
 
 from kdata import publish
 from kdata.verify.candidate.source import task_part
-from kdata.verify.compare import Nature, errors
-from kdata.verify.expecting import expect
+from kdata.verify.evidence.compare import Nature, errors
+from kdata.verify.evidence.expecting import expect
+from kdata.verify.evidence.trial import LIKE_TF32, nature
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Options
 from kdata.verify.tolerances import tolerance
-from kdata.verify.trial import LIKE_TF32, nature
 
 PRODUCT = Path(__file__).parent / "kernels" / "cheat_dot_in_tf32.py"
 QUICK = Options(targets=(), timeout=10.0)

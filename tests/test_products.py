@@ -8,7 +8,7 @@ import pytest
 
 from kdata.record import Receipt
 from kdata.verify.beyond import products
-from kdata.verify.findings import Findings
+from kdata.verify.evidence.findings import Findings
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Options
 

@@ -8,9 +8,9 @@ import pytest
 
 from kdata.record import Receipt, Trial
 from kdata.verify import reasons
+from kdata.verify.evidence.refusals import EQUAL, WIDTHS, refuses_unequal, refuses_widths
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Options
-from kdata.verify.refusals import EQUAL, WIDTHS, refuses_unequal, refuses_widths
 
 SQUARE = "def get_inputs():\n    return [torch.randn(96, 96)]\n"
 OBLONG = SQUARE.replace("96, 96", "96, 95")

@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from kdata.verify.beyond import whole
-from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.evidence.findings import Findings, RejectedError
 from kdata.verify.reference import breadth
 
 LOADS = """

@@ -9,10 +9,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from kdata.verify.compare import Nature, errors
+from kdata.verify.evidence.compare import Nature, errors
 from kdata.verify.reference.probe import Meter
 from kdata.verify.reference.roundings import either_way
-from kdata.verify.values import span
+from kdata.verify.reference.values import span
 
 NEAR = (1 + 2.0**-8 + 2.0**-22) / 1.5  # times 1.5 it is nearly the middle of two numbers of bfloat16
 X = torch.tensor([NEAR, 0.7, -1.3, 100.0])

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kdata.verify import reasons
-from kdata.verify.expecting import UndecidedError
-from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.evidence.expecting import UndecidedError
+from kdata.verify.evidence.findings import Findings, RejectedError
 from kdata.verify.gpu import judge
 
 

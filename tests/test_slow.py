@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from kdata.verify.reference.slow import SHOWS, Steps, settling, slow
-from kdata.verify.values import finite, near, upcast
+from kdata.verify.reference.values import finite, near, upcast
 
 
 def orthogonalised(inputs: list[Any], _: list[Any], steps: int = 24) -> Tensor:

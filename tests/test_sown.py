@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 import torch
 
-from kdata.verify import sown, wire
 from kdata.verify.candidate import sowing
-from kdata.verify.compare import Tensors
-from kdata.verify.guards import guarded
+from kdata.verify.evidence import sown
+from kdata.verify.evidence.compare import Tensors
+from kdata.verify.exchange import wire
+from kdata.verify.exchange.guards import guarded
 
 ANSWER = torch.linspace(0.5, 2.0, 64)
 

@@ -8,11 +8,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from kdata.verify.compare import Nature, UnequalError, errors
+from kdata.verify.evidence.compare import Nature, UnequalError, errors
 from kdata.verify.gpu.errors import Measure, near, unequal
 from kdata.verify.reference.probe import Meter
 from kdata.verify.reference.ties import ByPlace, Ties, either_place
-from kdata.verify.values import shifts, span
+from kdata.verify.reference.values import shifts, span
 
 
 def quotients() -> tuple[list[torch.Tensor], torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:

@@ -12,16 +12,16 @@ import torch
 from torch import Tensor, nn
 
 from kdata.verify.beyond.thresholds import thresholds
-from kdata.verify.compare import Tensors, leaves
+from kdata.verify.evidence.compare import Tensors, leaves
 from kdata.verify.reference import asked, exact, magnitudes
 from kdata.verify.reference.conditioned import bears
 from kdata.verify.reference.draws import zeroed
 from kdata.verify.reference.probe import Meter, Prober
 from kdata.verify.reference.reference import MANY_CALLS, Reference
 from kdata.verify.reference.sparse import sparse
+from kdata.verify.reference.values import doubles, upcast
 from kdata.verify.reference.variants import plan
 from kdata.verify.reference.weights import after_calls, after_many_calls, redraw
-from kdata.verify.values import doubles, upcast
 
 TASK = """
 import torch

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from kdata.record import Receipt, Series, Timing, records, table
+from kdata.verify.exchange.wire import Reader, Writer
 from kdata.verify.gpu import cards as gpu
 from kdata.verify.gpu.draws import SPREAD, Draws, pick
 from kdata.verify.gpu.errors import Measure, near
@@ -18,7 +19,6 @@ from kdata.verify.reference.styles import BARELY, BITS, ON_DEVICE, styled
 from kdata.verify.timing import statistics as timing_statistics
 from kdata.verify.timing.activity import Activity, after_shield
 from kdata.verify.timing.timer import kernel_names
-from kdata.verify.wire import Reader, Writer
 
 
 def blocks(typical: float, noise: float, seed: int, drift: float = 0.0) -> list[list[float]]:
@@ -218,7 +218,7 @@ def test_timing_waits_for_checks_and_keeps_them_out() -> None:
 def test_forks_find_all_that_takes_seconds_done_and_cuda_not_begun() -> None:
     program = """
 import sys, torch
-from kdata.verify import baselines
+from kdata.verify.gpu import baselines
 from kdata.verify.reference.probe import Meter
 baselines.prepare()
 before = set(sys.modules)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kdata.record import Origin, Task
-from kdata.verify.scratch import COMPILATION
+from kdata.verify.exchange.scratch import COMPILATION
 from kdata.verify.timing.compiled import kept, key
 
 ALL = ("eager", "compile", "max-autotune")

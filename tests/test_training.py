@@ -7,7 +7,7 @@ from typing import Any
 
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify.beyond import training
-from kdata.verify.findings import Findings
+from kdata.verify.evidence.findings import Findings
 
 
 def test_who_does_not_outlive_its_gradients_is_asked_without_them() -> None:

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_map
 
 from kdata.verify.reference.undone import Undone, undone
-from kdata.verify.values import doubles, upcast
+from kdata.verify.reference.values import doubles, upcast
 
 Forward = Callable[[list[Any]], Tensor]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from kdata.verify import wire
+from kdata.verify.exchange import wire
 
 MATRIX = torch.arange(12.0).reshape(3, 4)
 COMPLEX = torch.tensor([[1 + 2j, 3 - 1j]])

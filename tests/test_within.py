@@ -8,7 +8,7 @@ from kdata.record import Candidate, Origin, Task
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify.beyond import within
 from kdata.verify.candidate.source import task_part
-from kdata.verify.findings import Findings
+from kdata.verify.evidence.findings import Findings
 from kdata.verify.judge import expect
 from kdata.verify.options import Options
 

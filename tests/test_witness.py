@@ -11,13 +11,14 @@ import triton
 from triton.runtime.errors import OutOfResources
 
 from kdata.record import Candidate, Origin, Task
-from kdata.verify import judge, reasons, witness
+from kdata.verify import judge, reasons
 from kdata.verify.candidate.source import task_part, values_named
-from kdata.verify.expecting import UndecidedError
-from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.evidence import witness
+from kdata.verify.evidence.expecting import UndecidedError
+from kdata.verify.evidence.findings import Findings, RejectedError
+from kdata.verify.evidence.witness import CHECK
 from kdata.verify.gpu.launches import DeviceLedger
 from kdata.verify.options import Options
-from kdata.verify.witness import CHECK
 
 KERNELS = Path(__file__).parent / "kernels"
 UNSEEN_BY_A_DEVICE = [

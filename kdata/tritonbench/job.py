@@ -17,7 +17,7 @@ from kdata.task import execute
 from kdata.tritonbench import emit
 from kdata.tritonbench.calls import Call, NoCallError, Reading, read
 from kdata.tritonbench.emit import NUMBER, TENSOR, Kind
-from kdata.verify.loading import line
+from kdata.verify.exchange.telling import line
 
 SEEDS = (0, 1, 2)
 NO_CALL, RAISES, RANDOM = "no call of the test can be cut out", "raises on a CPU", "random"

@@ -15,7 +15,7 @@ from typing import Any
 from kdata.record import Candidate, Check, Origin, Receipt, Task
 from kdata.sandbox.worker import Answer, JobError
 from kdata.task import TaskError, find_entry_point, sizes
-from kdata.verify import calls, languages, reasons, receipts, witness
+from kdata.verify import languages, reasons, receipts
 from kdata.verify.beyond import aside, beyond, compiled, left_out, placed, products, training, unseen, whole, within
 from kdata.verify.candidate import indices
 from kdata.verify.candidate.arms import THEN
@@ -27,12 +27,22 @@ from kdata.verify.candidate.source import (
     object_to,
     task_part,
 )
-from kdata.verify.compare import Tensors
 from kdata.verify.compiling import targets
 from kdata.verify.cuda import delays
 from kdata.verify.cuda.text import language_of
-from kdata.verify.expecting import UndecidedError, expect
-from kdata.verify.findings import Findings, Judgement, Launch, RejectedError
+from kdata.verify.evidence import calls, witness
+from kdata.verify.evidence.compare import Tensors
+from kdata.verify.evidence.expecting import UndecidedError, expect
+from kdata.verify.evidence.findings import Findings, Judgement, Launch, RejectedError
+from kdata.verify.evidence.refusals import (
+    DESCRIPTOR_STEP,
+    conceded_sizes,
+    refuses_odd_rows,
+    refuses_unequal,
+    refuses_widths,
+)
+from kdata.verify.evidence.trial import Expected
+from kdata.verify.exchange.scratch import RETURNED
 from kdata.verify.gpu import judge as gpu_judge
 from kdata.verify.gpu.cards import LostError
 from kdata.verify.gpu.judge import Seat
@@ -40,9 +50,6 @@ from kdata.verify.lifting import lifted
 from kdata.verify.options import WHOLE, Concession, Options
 from kdata.verify.reference import breadth
 from kdata.verify.reference.styles import TAILED
-from kdata.verify.refusals import DESCRIPTOR_STEP, conceded_sizes, refuses_odd_rows, refuses_unequal, refuses_widths
-from kdata.verify.scratch import RETURNED
-from kdata.verify.trial import Expected
 
 Rule = Callable[[Task, Candidate, Options], Receipt]
 BRIEF = 8.0  # seconds of a call at larger sizes, at trust four times that: what takes longer is not seen

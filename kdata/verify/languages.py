@@ -12,7 +12,7 @@ from kdata.verify.compiling import targets
 from kdata.verify.cuda import candidate as cuda
 from kdata.verify.cuda import delays
 from kdata.verify.cuda import text as cuda_text
-from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.evidence.findings import Findings, RejectedError
 from kdata.verify.options import Options
 
 TRITON, CUDA = "triton", "cuda"

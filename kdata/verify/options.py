@@ -10,7 +10,7 @@ from kdata.sandbox.guard import Limits
 # What a process is started with that interprets kernels: products of fp32 are fp32's unless a kernel asks for less.
 INTERPRETED = {"TRITON_INTERPRET": "1", "TRITON_F32_DEFAULT": "ieee"}
 Precision = Literal["ieee", "tf32"]  # of products of fp32: a track of its own each, in which both sides compute
-Level = Literal["screen", "trust", "kernelbench"]  # the last: see kdata.verify.kernelbench
+Level = Literal["screen", "trust", "kernelbench"]  # the last: see kdata.verify.kernelbench.verdict
 # Draws, sets of sizes, and how many times the timeout they may take.
 LEVELS: dict[Level, tuple[int, int, int]] = {"screen": (2, 3, 1), "trust": (8, 4, 4), "kernelbench": (2, 3, 1)}
 FILE = 256 << 20  # bytes of a file that a child may write, beside what it is given

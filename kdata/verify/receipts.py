@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kdata.record import Build, Candidate, Check, Receipt, Trial, Verdict, digest
 from kdata.verify import languages
-from kdata.verify.findings import Findings
+from kdata.verify.evidence.findings import Findings
 from kdata.verify.options import Options
 from kdata.verify.tolerances import VERSION
 

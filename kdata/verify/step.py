@@ -11,7 +11,7 @@ from kdata.sandbox import isolation
 from kdata.step import Step
 from kdata.verify import reasons
 from kdata.verify.judge import Rule, judge
-from kdata.verify.kernelbench import receipt
+from kdata.verify.kernelbench.verdict import receipt
 from kdata.verify.options import Level, Options, Precision
 from kdata.verify.receipts import harness
 

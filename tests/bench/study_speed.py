@@ -24,9 +24,9 @@ import study
 
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import JobError
-from kdata.verify.baselines import private_caches
+from kdata.verify.exchange.telling import line
 from kdata.verify.gpu import cards as gpu
-from kdata.verify.loading import line
+from kdata.verify.gpu.baselines import private_caches
 
 BATCH = 16  # rows a child: starting CUDA takes it seconds
 SECONDS, MEMORY = 20.0, 32 << 30  # a row's

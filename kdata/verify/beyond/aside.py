@@ -24,11 +24,11 @@ from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
 from kdata.verify.beyond import whole
 from kdata.verify.candidate.arms import RANKS, RETYPED, SIZES, SMALL, Test, tests
-from kdata.verify.compare import EXACT, Tensors, leaves
-from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.evidence.compare import EXACT, Tensors, leaves
+from kdata.verify.evidence.findings import Findings, RejectedError
+from kdata.verify.evidence.trial import Expected
+from kdata.verify.exchange.scratch import GIVEN, KEPT, RETURNED
 from kdata.verify.options import LOADED, Options
-from kdata.verify.scratch import GIVEN, KEPT, RETURNED
-from kdata.verify.trial import Expected
 
 CHECK = "every branch of what calls its kernels was taken"
 NEAR = 0.1  # of an answer's norm, by which it may be off where it is called so

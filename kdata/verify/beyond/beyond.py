@@ -23,10 +23,10 @@ from kdata.verify.beyond.whole import Run
 from kdata.verify.candidate.indices import COUNTED_SO
 from kdata.verify.candidate.subset import jitted
 from kdata.verify.constants import SHORT, name_of
-from kdata.verify.findings import EVALUATES, Findings, Launch, RejectedError
+from kdata.verify.evidence.findings import EVALUATES, Findings, Launch, RejectedError
+from kdata.verify.evidence.trial import Expected
+from kdata.verify.exchange.scratch import GIVEN, KEPT
 from kdata.verify.options import LOADED, Options
-from kdata.verify.scratch import GIVEN, KEPT
-from kdata.verify.trial import Expected
 
 CHECK = "does beyond the sizes at which it was judged what it did there"
 # Elements at which it is looked at, whatever numbers the text names: beyond 16 bits, many, and more than are computed.

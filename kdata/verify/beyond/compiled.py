@@ -17,12 +17,12 @@ from kdata.verify.beyond import whole
 from kdata.verify.beyond.beyond import expect
 from kdata.verify.beyond.ends import Ends, asked
 from kdata.verify.beyond.whole import Run
-from kdata.verify.compare import Tensors
 from kdata.verify.constants import SHORT
 from kdata.verify.cuda.text import integers_named
-from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.evidence.compare import Tensors
+from kdata.verify.evidence.findings import Findings, RejectedError
+from kdata.verify.evidence.trial import Expected
 from kdata.verify.options import Options
-from kdata.verify.trial import Expected
 
 CHECK = "holds beyond its task's sizes, or refuses them"
 

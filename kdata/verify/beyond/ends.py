@@ -16,7 +16,7 @@ from kdata.verify.beyond.rescaled import LOOPS, ROUNDS, VALUES, has_value, loade
 from kdata.verify.beyond.thresholds import CAP, LEAST, LEAST_OF, reciprocal
 from kdata.verify.candidate.subset import jitted
 from kdata.verify.constants import name_of, whole
-from kdata.verify.findings import Launch
+from kdata.verify.evidence.findings import Launch
 
 NEAR, LONGEST = 1 << 12, 1 << 16  # up to where a dimension's size costs little, and may be tried at all
 LARGEST = 1 << 21  # elements that are tried

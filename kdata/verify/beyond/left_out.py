@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kdata.verify.findings import Findings
+from kdata.verify.evidence.findings import Findings
 
 CHECK = "gives what its masks leave out a value"
 

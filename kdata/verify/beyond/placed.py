@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
-from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.evidence.findings import Findings, RejectedError
 
 CHECK = "its tensors are on the GPU"
 

@@ -7,7 +7,7 @@ it computes is right where it was run: a receipt tells of it and nobody is rejec
 
 from __future__ import annotations
 
-from kdata.verify.findings import Findings
+from kdata.verify.evidence.findings import Findings
 from kdata.verify.options import Options
 
 CHECK = "says how precise its products are"

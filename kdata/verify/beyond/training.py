@@ -1,4 +1,4 @@
-"""Whether a candidate draws in training as its reference does, where that one does: see ``kdata.verify.masks``.
+"""Whether a candidate draws in training as its reference does, where that one does: see ``evidence.masks``.
 
 The trusted side of ``candidate.training``.  Kernels for inference, which refuse training or answer in it as in
 evaluation mode, are told of and not refused: the task is judged in evaluation mode.  Where their seeds come from is
@@ -16,11 +16,11 @@ import numpy as np
 from kdata.record import digest
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
-from kdata.verify.compare import Node, Tensors, UnequalError, leaves, structure
-from kdata.verify.findings import Findings, RejectedError
-from kdata.verify.masks import CALLS, Array, Linear, Usual, with_products
-from kdata.verify.scratch import RETURNED
-from kdata.verify.trial import Expected, compare
+from kdata.verify.evidence.compare import Node, Tensors, UnequalError, leaves, structure
+from kdata.verify.evidence.findings import Findings, RejectedError
+from kdata.verify.evidence.masks import CALLS, Array, Linear, Usual, with_products
+from kdata.verify.evidence.trial import Expected, compare
+from kdata.verify.exchange.scratch import RETURNED
 
 EQUAL = 1e-3  # share of their size by which answers that are the same may differ
 CHECK = "draws in training as the reference does"

@@ -13,9 +13,9 @@ from typing import Any
 
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
-from kdata.verify.compare import Tensors, UnequalError, structure
-from kdata.verify.findings import Findings, Launch, RejectedError
-from kdata.verify.trial import Expected
+from kdata.verify.evidence.compare import Tensors, UnequalError, structure
+from kdata.verify.evidence.findings import Findings, Launch, RejectedError
+from kdata.verify.evidence.trial import Expected
 
 CHECK, AT = "does at its own sizes what it was judged at", "at the task's own sizes"
 

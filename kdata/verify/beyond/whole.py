@@ -19,11 +19,11 @@ from typing import Any
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
 from kdata.verify.candidate.subset import jitted
-from kdata.verify.compare import EXACT, Tensors, UnequalError, errors, exactly, leaves, structure
 from kdata.verify.constants import name_of
-from kdata.verify.findings import Findings, Launch, RejectedError
-from kdata.verify.scratch import LATE, RETURNED
-from kdata.verify.trial import Expected, nature, span_of
+from kdata.verify.evidence.compare import EXACT, Tensors, UnequalError, errors, exactly, leaves, structure
+from kdata.verify.evidence.findings import Findings, Launch, RejectedError
+from kdata.verify.evidence.trial import Expected, nature, span_of
+from kdata.verify.exchange.scratch import LATE, RETURNED
 
 GROSS = 30.0  # times what is allowed: the measure is eager's own answer, and one run says how well-conditioned that is
 OWN = "the task's own sizes"

@@ -17,11 +17,11 @@ from kdata.sandbox.worker import Answer, JobError
 from kdata.task import INIT_INPUTS, INPUTS
 from kdata.verify import reasons
 from kdata.verify.beyond.rescaled import Group, Numbers
-from kdata.verify.compare import Tensors, leaves
 from kdata.verify.constants import whole
-from kdata.verify.findings import Findings, Launch, RejectedError
-from kdata.verify.scratch import RETURNED
-from kdata.verify.trial import Expected, compare
+from kdata.verify.evidence.compare import Tensors, leaves
+from kdata.verify.evidence.findings import Findings, Launch, RejectedError
+from kdata.verify.evidence.trial import Expected, compare
+from kdata.verify.exchange.scratch import RETURNED
 
 CHECK = "is right beyond numbers that no size here reaches"
 KINDS = ("base", "odd", "large", "mixed")  # of the last all axes are alike, and products of two squares

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from kdata.verify.guards import storage_of
+from kdata.verify.exchange.guards import storage_of
 
 TABLES = (torch.int64, torch.uint64)
 LONGEST = 4096  # addresses in a table

@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_map_only
 from kdata.verify.candidate.launches import Ledger
 from kdata.verify.candidate.moves import Layout
 from kdata.verify.candidate.operators import ALLOWED, COPIES, EMPTY, READS
-from kdata.verify.guards import guarded, intact
+from kdata.verify.exchange.guards import guarded, intact
 from kdata.verify.interpreter import streams
 
 SCALARS = 8  # reads of single numbers (``item``) in one forward: more would be arithmetic in Python

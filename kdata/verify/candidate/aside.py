@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-from kdata.verify import wire
 from kdata.verify.candidate import arms, ways
+from kdata.verify.exchange import wire
 from kdata.verify.interpreter import sampling
 
 Given = dict[str, Any]

@@ -17,13 +17,14 @@ from typing import Any
 
 import torch
 
-from kdata.verify import reasons, wire
+from kdata.verify import reasons
 from kdata.verify.candidate import addresses, arms, aside, enclosure, leftovers, shares, sowing, tuning, warmup, ways
 from kdata.verify.candidate.allowed import Watch, hide_values
 from kdata.verify.candidate.engine import INTERPRETED, Engine
 from kdata.verify.candidate.indices import COUNTED_SO
 from kdata.verify.candidate.keeping import keeping
 from kdata.verify.candidate.launches import InjectedError, Made, memory
+from kdata.verify.candidate.loading import ImportingError, load
 from kdata.verify.candidate.moves import Layout
 from kdata.verify.candidate.setting import (
     StopTrialError,
@@ -40,11 +41,12 @@ from kdata.verify.candidate.setting import (
 )
 from kdata.verify.candidate.state import fingerprint, kept_tensors
 from kdata.verify.candidate.unfilled import Blank, Unfilled
-from kdata.verify.guards import intact, start_bools_as
+from kdata.verify.exchange import wire
+from kdata.verify.exchange.guards import intact, start_bools_as
+from kdata.verify.exchange.scratch import GIVEN, LATE, RETURNED, SOURCE
+from kdata.verify.exchange.telling import line
 from kdata.verify.interpreter import by_bits, distant, drawing, interpreter, pretence, sampling
-from kdata.verify.loading import ImportingError, line, load
-from kdata.verify.scratch import GIVEN, LATE, RETURNED, SOURCE
-from kdata.verify.values import CALLING
+from kdata.verify.reference.values import CALLING
 
 PROGRAMS = 2  # of each launch, to see whether a call in another way does the same
 WAY = ("mode", "gradients")  # in which a trial is called, where not in the usual way

@@ -13,7 +13,7 @@ from typing import Final
 
 from kdata.verify.candidate.subset import jitted
 from kdata.verify.constants import name_of
-from kdata.verify.findings import Findings
+from kdata.verify.evidence.findings import Findings
 
 CHECK = "computes its indices in whole numbers"
 PLACES = frozenset({"program_id", "arange"})

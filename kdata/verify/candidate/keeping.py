@@ -15,7 +15,7 @@ from torch import Tensor, layout, nn, strided
 
 from kdata.verify.candidate.enclosure import of_library
 from kdata.verify.candidate.state import parts
-from kdata.verify.guards import storage_of
+from kdata.verify.exchange.guards import storage_of
 
 REGISTERED = frozenset({"_parameters", "_buffers", "_modules"})
 DEEPEST = 8  # objects within objects

@@ -19,7 +19,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 from kdata.verify.candidate.addresses import pointed_to
 from kdata.verify.candidate.enclosure import of_library, refuse
-from kdata.verify.guards import storage_of
+from kdata.verify.exchange.guards import storage_of
 from kdata.verify.interpreter import captured, distant, sampling, streams
 from kdata.verify.interpreter.interpreter import give
 

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import torch
 
 from kdata.verify.candidate import sowing
-from kdata.verify.guards import storage_of
+from kdata.verify.exchange.guards import storage_of
 
 MOST = 4  # pieces of memory that are put back, each by itself; of more half of them at a time
 LONGEST = 1 << 28  # bytes of all of them

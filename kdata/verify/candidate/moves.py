@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from kdata.verify.candidate.operators import ALLOCATION, COPIES, MOVES, READS, VIEWS
-from kdata.verify.guards import storage_of
+from kdata.verify.exchange.guards import storage_of
 from kdata.verify.reference.probe import PRODUCTS, SUMS
 
 COPYING = COPIES - READS

@@ -15,11 +15,11 @@ from torch import nn
 from kdata.verify.candidate.engine import INTERPRETED
 from kdata.verify.candidate.host import forward
 from kdata.verify.candidate.launches import MisplacedError
+from kdata.verify.candidate.loading import load
 from kdata.verify.candidate.setting import StopTrialError, build
 from kdata.verify.candidate.unfilled import Blank, Unfilled
+from kdata.verify.exchange.scratch import SOURCE
 from kdata.verify.interpreter import pretence, streams
-from kdata.verify.loading import load
-from kdata.verify.scratch import SOURCE
 
 
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:

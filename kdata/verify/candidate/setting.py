@@ -16,10 +16,10 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from kdata.verify.candidate.enclosure import CANDIDATE
-from kdata.verify.gradients import gradients
-from kdata.verify.guards import guarded, storage_of
-from kdata.verify.loading import line
-from kdata.verify.wire import Reader, raw
+from kdata.verify.exchange.guards import guarded, storage_of
+from kdata.verify.exchange.telling import line
+from kdata.verify.exchange.wire import Reader, raw
+from kdata.verify.reference.gradients import gradients
 
 # What the allocators of torch's devices, the driver and cuBLAS say where there is no more.
 OUT_OF_MEMORY = ("allocate memory", "CUDA out of memory", "CUDA error: out of memory", "[CUDA]: out of memory",

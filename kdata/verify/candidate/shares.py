@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from kdata.verify.exchange.scratch import LATE
 from kdata.verify.interpreter import sampling
-from kdata.verify.scratch import LATE
 
 PART = 0.75  # of what the process may take: it starts, and hands back what was found
 Report = dict[str, Any]

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 import torch
 from torch.utils._pytree import tree_leaves
 
-from kdata.verify import guards
-from kdata.verify.sown import DTYPES, NEARLY
+from kdata.verify.evidence.sown import DTYPES, NEARLY
+from kdata.verify.exchange import guards
 
 SOWN = {getattr(torch, name) for name in DTYPES}
 

@@ -31,7 +31,7 @@ import torch
 
 from kdata.verify.candidate.enclosure import CANDIDATE, of_library
 from kdata.verify.candidate.versions import Version
-from kdata.verify.wire import raw
+from kdata.verify.exchange.wire import raw
 
 PLAIN = (bool, int, float, complex, str, bytes, bytearray, type(None), torch.dtype, torch.device, range)
 OF_MODULES = frozenset({"__builtins__", "__loader__", "__spec__"})  # which candidates can neither say nor change

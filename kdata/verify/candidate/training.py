@@ -8,14 +8,14 @@ from typing import Any
 
 import torch
 
-from kdata.verify import wire
 from kdata.verify.candidate import enclosure
 from kdata.verify.candidate.chance import Chance
 from kdata.verify.candidate.engine import INTERPRETED
 from kdata.verify.candidate.host import Calls
+from kdata.verify.candidate.loading import ImportingError, load
+from kdata.verify.exchange import wire
+from kdata.verify.exchange.scratch import GIVEN, RETURNED, SOURCE
 from kdata.verify.interpreter import pretence
-from kdata.verify.loading import ImportingError, load
-from kdata.verify.scratch import GIVEN, RETURNED, SOURCE
 
 
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:

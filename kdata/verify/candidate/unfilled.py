@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_map_only
 from kdata.task import Program
 from kdata.verify.candidate.allowed import SCALARS, Watch
 from kdata.verify.candidate.launches import Ledger
-from kdata.verify.wire import Outline, Reader
+from kdata.verify.exchange.wire import Outline, Reader
 
 ONE = {torch.bool: True, torch.float64: 1.0, torch.float32: 1.0, torch.float16: 1.0, torch.bfloat16: 1.0}
 

@@ -27,8 +27,9 @@ from triton.runtime.jit import JITFunction
 
 from kdata.verify.candidate import warmup
 from kdata.verify.candidate.enclosure import ForbiddenError
+from kdata.verify.candidate.loading import ImportingError, load
+from kdata.verify.exchange.telling import line
 from kdata.verify.interpreter import pretence
-from kdata.verify.loading import ImportingError, line, load
 
 MOST_THREADS, MOST_SHARED = 1024, 227 << 10  # of a block, on any GPU of NVIDIA's
 CUOBJDUMP = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"

@@ -31,11 +31,11 @@ from kdata.verify.cuda import build as cuda_build
 from kdata.verify.cuda import calls as cuda_calls
 from kdata.verify.cuda import symbols as cuda_symbols
 from kdata.verify.cuda.text import object_to_sources, python_part
-from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.evidence.findings import Findings, RejectedError
+from kdata.verify.exchange.scratch import LIBRARIES, SOURCE
 from kdata.verify.gpu.cards import cards
 from kdata.verify.gpu.full import COMPILING, Full
 from kdata.verify.options import INTERPRETED, Options
-from kdata.verify.scratch import LIBRARIES, SOURCE
 
 SECONDS = 300.0  # of CPU that one compiler may take; on a busy machine it waits
 BUSY = 4.0  # times as long at most

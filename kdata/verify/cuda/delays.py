@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 
 from kdata.record import Candidate, Trial
 from kdata.verify import reasons
-from kdata.verify.findings import Findings, RejectedError
-from kdata.verify.trial import Expected
+from kdata.verify.evidence.findings import Findings, RejectedError
+from kdata.verify.evidence.trial import Expected
 
 CHECK = "right whichever of its warps is first"
 KINDS = ("base", "odd", "one", "mixed", "uneven", "large")  # of variants: a trial of each is run

@@ -19,9 +19,9 @@ from kdata.task import execute
 from kdata.verify.candidate.enclosure import CANDIDATE
 from kdata.verify.cuda import calls as cuda_calls
 from kdata.verify.cuda.text import LOADER
+from kdata.verify.exchange.scratch import SOURCE
+from kdata.verify.exchange.telling import line
 from kdata.verify.interpreter import pretence
-from kdata.verify.loading import line
-from kdata.verify.scratch import SOURCE
 
 
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
-from kdata.verify import loading
+from kdata.verify.candidate import loading
 from kdata.verify.candidate.allowed import SCALARS
 from kdata.verify.candidate.enclosure import refuse
 from kdata.verify.candidate.launches import InjectedError, Ledger
@@ -28,7 +28,7 @@ from kdata.verify.cuda import calls as cuda_calls
 from kdata.verify.cuda.build import NAME
 from kdata.verify.cuda.symbols import base
 from kdata.verify.cuda.text import LOADER
-from kdata.verify.scratch import LIBRARIES
+from kdata.verify.exchange.scratch import LIBRARIES
 
 OF_NO_FUNCTION = ("__",)  # how names begin that a module has beside its functions
 _stream = torch.cuda.current_stream

@@ -18,10 +18,10 @@ from typing import Any
 import torch
 from torch.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 
+from kdata.verify.exchange.wire import NotPlainError, Reader, Writer
 from kdata.verify.reference.draws import HIGH, HUGE, LOW, TINY, labels, spared
 from kdata.verify.reference.styles import BITS, ON_DEVICE
-from kdata.verify.values import ends
-from kdata.verify.wire import NotPlainError, Reader, Writer
+from kdata.verify.reference.values import ends
 
 STYLED = 1 << 28  # elements of an input up to which there are styles: they need room beside it
 TILE = 1 << 26  # elements of a larger input that travel; it is made by repeating them

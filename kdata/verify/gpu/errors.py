@@ -1,4 +1,4 @@
-"""Comparing large outputs on the device they were made on: ``kdata.verify.compare`` in torch. In trusted children only.
+"""Comparing large outputs on the device they were made on: ``evidence.compare`` in torch. In trusted children only.
 
 The gates are those of ``kdata.verify.tolerances``; elements are taken in chunks, so that fp64 copies of gigabytes do
 not have to fit.

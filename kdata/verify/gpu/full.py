@@ -1,7 +1,7 @@
 """A candidate at its task's own sizes, on a GPU: its process and the reference's, and whole outputs compared.
 
 The trusted parent carries bytes from the one to the other and decides; the comparison runs in the reference's process
-(``kdata.verify.baselines``), which no candidate ever enters.
+(``kdata.verify.gpu.baselines``), which no candidate ever enters.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from kdata.sandbox.pool import lease
 from kdata.sandbox.session import Session
 from kdata.sandbox.worker import JobError
 from kdata.verify import reasons
-from kdata.verify.compare import Tensors, UnequalError, demand_apart, structure
-from kdata.verify.findings import RejectedError
+from kdata.verify.evidence.compare import Tensors, UnequalError, demand_apart, structure
+from kdata.verify.evidence.findings import RejectedError
+from kdata.verify.evidence.trial import OUTCOMES
+from kdata.verify.exchange.scratch import OUTPUT, OWN, TAKEN
 from kdata.verify.gpu.cards import Card, healthy
 from kdata.verify.reference.styles import BARELY, BITS, ON_DEVICE, styled
-from kdata.verify.scratch import OUTPUT, OWN, TAKEN
-from kdata.verify.trial import OUTCOMES
 
 COMPILING = 300.0  # seconds that building, compiling and autotuning may take
 CALL = 60.0  # seconds that anything else may take
@@ -194,8 +194,8 @@ def opened(
                "seed": secrets.randbits(48), "roll": True}  # fmt: skip
     environment = card.environment(tf32, queues=None if timed else 1)
     with (
-        lease("torch", "kdata.verify.baselines:warm", **environment) as trusted,
-        Session(trusted, "kdata.verify.baselines:answer", payload, card.limits(4 * COMPILING, memory)) as bench,
+        lease("torch", "kdata.verify.gpu.baselines:warm", **environment) as trusted,
+        Session(trusted, "kdata.verify.gpu.baselines:answer", payload, card.limits(4 * COMPILING, memory)) as bench,
     ):
         try:
             admitted = bench.ask({"do": "admit"}, COMPILING)

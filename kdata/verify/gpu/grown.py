@@ -11,7 +11,7 @@ from dataclasses import replace
 from kdata.record import Task
 from kdata.task import resize
 from kdata.verify import reasons
-from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.evidence.findings import Findings, RejectedError
 from kdata.verify.gpu.full import Full, Open, UnmeasuredError
 
 CHECK = "holds at twice its own sizes, or refuses them"

@@ -17,21 +17,23 @@ import torch
 import triton
 
 from kdata.sandbox.session import Peer
-from kdata.verify import reasons, wire
-from kdata.verify.baselines import prepare, private_caches
+from kdata.verify import reasons
 from kdata.verify.candidate import enclosure, host
 from kdata.verify.candidate.allowed import Watch
 from kdata.verify.candidate.engine import Engine
+from kdata.verify.candidate.loading import load
 from kdata.verify.candidate.setting import StopTrialError, build, others, outcome, weigh
 from kdata.verify.cuda import host as cuda_host
+from kdata.verify.exchange import wire
+from kdata.verify.exchange.guards import start_bools_as
+from kdata.verify.exchange.scratch import OWN, SOURCE, VALUE
+from kdata.verify.exchange.telling import line
+from kdata.verify.gpu.baselines import prepare, private_caches
 from kdata.verify.gpu.draws import Draws
 from kdata.verify.gpu.launches import DeviceLedger
 from kdata.verify.gpu.restored import Restored
 from kdata.verify.gpu.streams import InOrder
-from kdata.verify.guards import start_bools_as
 from kdata.verify.interpreter import precision
-from kdata.verify.loading import line, load
-from kdata.verify.scratch import OWN, SOURCE, VALUE
 from kdata.verify.timing.activity import activities
 from kdata.verify.timing.samples import Sampler
 

@@ -16,16 +16,16 @@ from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
 from kdata.verify.cuda import candidate as cuda
 from kdata.verify.cuda.symbols import Kernels
-from kdata.verify.expecting import UndecidedError
-from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.evidence.expecting import UndecidedError
+from kdata.verify.evidence.findings import Findings, RejectedError
+from kdata.verify.evidence.witness import ANSWERED
+from kdata.verify.exchange.scratch import GIVEN, RETURNED, VALUE
 from kdata.verify.gpu import grown
 from kdata.verify.gpu.cards import Card, LostError, borrow, cards, healthy, held, with_memory
 from kdata.verify.gpu.full import COMPILING, OWN_SIZES, Full, UnmeasuredError, failure, opened
 from kdata.verify.options import Options
-from kdata.verify.scratch import GIVEN, RETURNED, VALUE
 from kdata.verify.timing import compiled
 from kdata.verify.timing.timer import Plan, Timer, kernel_names
-from kdata.verify.witness import ANSWERED
 
 MOST_JSON, MOST_BYTES = Limits().answer, 8 << 30  # of what trials leave
 # After these the device may be in any state.

@@ -20,7 +20,7 @@ import torch
 from triton.runtime import interpreter
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from kdata.verify.guards import storage_of
+from kdata.verify.exchange.guards import storage_of
 from kdata.verify.interpreter import sampling
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from kdata.verify.compare import EXACT, Array, UnequalError, errors, exactly, leaves
-from kdata.verify.trial import FLOATS, Expected, nature
+from kdata.verify.evidence.compare import EXACT, Array, UnequalError, errors, exactly, leaves
+from kdata.verify.evidence.trial import FLOATS, Expected, nature
 
 HALVES = frozenset({"float16", "bfloat16"})
 Mutant = Callable[[Array], Array]

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
-from kdata.verify.values import computes, ends, integral, sizes_of
+from kdata.verify.reference.values import computes, ends, integral, sizes_of
 
 MANY, FEW = 0.1, 0.001  # shares of the elements that change; of some dozens of samples one in twenty is among the few
 SMALLER = 0.25, 0.75  # by what they are multiplied, between these

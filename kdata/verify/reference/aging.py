@@ -14,8 +14,8 @@ from typing import Any
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
+from kdata.verify.reference.values import near, same
 from kdata.verify.reference.weights import counts
-from kdata.verify.values import near, same
 
 CALLS = (1_000, 10_000, 100_000, 1_000_000)
 HALF = 0.5  # of a tensor's elements

@@ -15,7 +15,7 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from kdata.verify.reference.draws import labels
-from kdata.verify.values import computes
+from kdata.verify.reference.values import computes
 
 SCORE = 12.0  # of the row that goes far
 BELOW = 11.0  # by which those of the others are below it: a block of them is some ten thousandths of what is summed

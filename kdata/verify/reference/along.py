@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.verify.reference import magnitudes
-from kdata.verify.values import computes
+from kdata.verify.reference.values import computes
 
 
 def mixed(inputs: list[Any], measures: magnitudes.Measures, steady: bool = False) -> magnitudes.Mixed | None:

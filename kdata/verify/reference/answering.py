@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.verify.reference import asked, magnitudes
-from kdata.verify.values import computes, integral, kept_in, near
+from kdata.verify.reference.values import computes, integral, kept_in, near
 
 NOTHING, LEFT = 1e-5, 0.5  # below a hundred ulps of one, and of what is right the share that may be lost
 VISIBLE = 0.01  # relative change of an answer that shows whatever the tolerance

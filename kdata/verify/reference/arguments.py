@@ -15,7 +15,7 @@ from typing import Any
 from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_flatten_with_path, tree_leaves, tree_unflatten
 
-from kdata.verify.values import finite, near
+from kdata.verify.reference.values import finite, near
 
 Arguments = tuple[list[Any], dict[str, Any]]
 LARGEST_POWER = 1023  # of two, that a float may be

@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflat
 
 from kdata.verify.reference.draws import NARROW, draw
 from kdata.verify.reference.questions import Asks
-from kdata.verify.values import computes, ends, integral, sizes_of
+from kdata.verify.reference.values import computes, ends, integral, sizes_of
 
 SHARE = 0.125  # of an input's elements that are replaced
 MOST = 8  # numbers that are tried

@@ -14,8 +14,8 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from kdata.verify.guards import storage_of
-from kdata.verify.values import same
+from kdata.verify.exchange.guards import storage_of
+from kdata.verify.reference.values import same
 
 # Operators that put something in the place of what stands there, and which of their arguments that is.
 ASSIGNS = {"copy_": 1, "index_put_": 2, "_index_put_impl_": 2, "index_copy_": 3, "scatter_": 3, "masked_scatter_": 2}

@@ -30,7 +30,7 @@ from kdata.verify.reference.cancelling import (
     most_of,
     places_of,
 )
-from kdata.verify.values import computes, integral
+from kdata.verify.reference.values import computes, integral
 
 ROWS, ENDS = 2, 2  # of a list of edges; numbers at least that say where segments begin or end
 

@@ -27,9 +27,11 @@ from typing import Any, NamedTuple
 from kdata.record import Trial
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
-from kdata.verify.compare import Tensors, leaves
 from kdata.verify.constants import says_ignored
-from kdata.verify.findings import EVALUATES, Findings, RejectedError
+from kdata.verify.evidence.compare import Tensors, leaves
+from kdata.verify.evidence.findings import EVALUATES, Findings, RejectedError
+from kdata.verify.evidence.trial import FLOATS, Expected, compare, failure
+from kdata.verify.exchange.scratch import RETURNED
 from kdata.verify.reference.styles import (
     BATCH,
     COUNTED,
@@ -40,8 +42,6 @@ from kdata.verify.reference.styles import (
     STEPPED,
     NoGradientError,
 )
-from kdata.verify.scratch import RETURNED
-from kdata.verify.trial import FLOATS, Expected, compare, failure
 
 ARGUMENT, NUMBER, IGNORED = "argument", "number", "ignored"
 CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strided": "holds for transposed views",

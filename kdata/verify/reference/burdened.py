@@ -24,7 +24,7 @@ from kdata.verify.reference.conditioned import weighs
 from kdata.verify.reference.draws import labels
 from kdata.verify.reference.magnitudes import Measures
 from kdata.verify.reference.probe import PRODUCTS
-from kdata.verify.values import computes
+from kdata.verify.reference.values import computes
 
 TIMES = 1e6  # what is left of such numbers is some hundredths
 SHARE = 8  # of a dimension's lines one in so many is large at either end

@@ -26,7 +26,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.verify.reference.draws import draw, labels
 from kdata.verify.reference.probe import PRODUCTS
-from kdata.verify.values import computes, finite, near
+from kdata.verify.reference.values import computes, finite, near
 
 HALF_WAY = 30000  # about which a sum is at its largest: float16 ends at 65504, beyond which it would be infinite
 FEWEST, MOST = 16, 1 << 13  # terms of a sum

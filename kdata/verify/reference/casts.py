@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from kdata.verify.values import computes, integral
+from kdata.verify.reference.values import computes, integral
 
 CASTS = frozenset({"_to_copy", "copy_", "copy"})
 

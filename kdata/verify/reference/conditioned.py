@@ -14,7 +14,7 @@ from kdata.verify.reference.draws import jogged
 from kdata.verify.reference.magnitudes import CONDITION, ROUGH, Answer, in_half
 from kdata.verify.reference.styles import ALIKE, CONDITIONED, FADING
 from kdata.verify.reference.ties import ByPlace, Ties
-from kdata.verify.values import by_an_ulp, finite, near, same
+from kdata.verify.reference.values import by_an_ulp, finite, near, same
 
 # Operators that promise which of equal ones they take: the first, and running ones the last so far, as torch does on
 # every device and when it compiles them; and such as promise none of them.

@@ -16,7 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.verify.reference.cancelling import HALVES
-from kdata.verify.values import computes
+from kdata.verify.reference.values import computes
 
 FEWEST = 64  # elements of a row, which together are some ulps of its sum
 BLOCK = 16  # terms that are summed in single precision, and then added

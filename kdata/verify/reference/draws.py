@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflat
 
 from kdata.verify.reference import again, views
 from kdata.verify.reference.styles import BARELY, COUNTED, GRADIENTS, KINKED
-from kdata.verify.values import computes, ends, integral, sizes_of
+from kdata.verify.reference.values import computes, ends, integral, sizes_of
 
 DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 LOW, HIGH = -2.0, 2.3  # decimal exponents of ``wide``

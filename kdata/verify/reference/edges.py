@@ -21,7 +21,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from kdata.verify.reference.draws import labels
 from kdata.verify.reference.exact import Step, Steps
 from kdata.verify.reference.magnitudes import CONDITION, Answer
-from kdata.verify.values import computes, finite, near, shifts
+from kdata.verify.reference.values import computes, finite, near, shifts
 
 SHARE = 0.25  # of the elements that are such a number, or zero beside one
 SPREAD, VALUES = 7919, 104729  # primes, by which a random number tells which input holds which one

@@ -17,10 +17,10 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_u
 
 from kdata.task import Program
 from kdata.verify.candidate import ways
+from kdata.verify.exchange.scratch import GIVEN, KEPT
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.variants import Variant
-from kdata.verify.scratch import GIVEN, KEPT
 
 DEEPER, DIMENSIONS = 3, 4  # ranks above the task's own, and dimensions that are cut
 DEEPEST = 8  # ranks that are tried where a test names them

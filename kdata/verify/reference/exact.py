@@ -20,7 +20,7 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflat
 
 from kdata.verify.reference.magnitudes import CONDITION, Answer
 from kdata.verify.reference.probe import steps
-from kdata.verify.values import computes, finite, near, same, shifts
+from kdata.verify.reference.values import computes, finite, near, same, shifts
 
 # Parts of one, or of the largest power of two below an input's largest element where that is less, one after another.
 DIGITS = (2, 8, 32, 128)

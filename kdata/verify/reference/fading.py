@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.verify.reference.draws import labels
-from kdata.verify.values import computes
+from kdata.verify.reference.values import computes
 
 SCALES = (1.0, 1e-2, 1e-4, 1e-6, 1e-9)  # of one line after another; squares of the last are no zeros yet
 FEWEST = 4  # lines that are told apart

@@ -10,7 +10,7 @@ from torch import nn
 
 from kdata.task import TaskError
 from kdata.verify import reasons
-from kdata.verify.loading import line
+from kdata.verify.exchange.telling import line
 from kdata.verify.reference.probe import Prober
 
 LIGHT = 1 << 20  # elements from which on a reference that fails may lack the memory only

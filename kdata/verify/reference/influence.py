@@ -14,7 +14,7 @@ from torch import nn
 from torch.utils._pytree import tree_leaves
 
 from kdata.verify.candidate.moves import Provenance
-from kdata.verify.values import altered, copied, near, same
+from kdata.verify.reference.values import altered, copied, near, same
 
 NOTHING = 1e-6  # relative change of an answer that counts as none
 TRIED = 32  # parameters and inputs of which it is asked whether they matter

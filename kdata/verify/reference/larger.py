@@ -18,6 +18,7 @@ from torch.utils._pytree import tree_leaves
 from kdata.task import TIED, sizes
 from kdata.verify.candidate.unfilled import outlined
 from kdata.verify.constants import SHORT
+from kdata.verify.exchange.scratch import GIVEN, KEPT
 from kdata.verify.reference.axes import ARGUMENT, LITERAL, Axis, Values
 from kdata.verify.reference.conditioned import of_blocks
 from kdata.verify.reference.faults import answered
@@ -26,9 +27,8 @@ from kdata.verify.reference.reference import EVALUATED
 from kdata.verify.reference.slack import on_purpose
 from kdata.verify.reference.styles import CANCELLING
 from kdata.verify.reference.unusual import Unusual
+from kdata.verify.reference.values import integral, seed_torch
 from kdata.verify.reference.variants import Variant
-from kdata.verify.scratch import GIVEN, KEPT
-from kdata.verify.values import integral, seed_torch
 
 MOST = 40  # sizes
 EXACT, BYTE = 1 << 24, 8  # float32 holds no more integers without a gap; bits of such as are multiplied

@@ -19,7 +19,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from kdata.verify.reference.cancelling import HALVES
 from kdata.verify.reference.dominated import BLOCK, FEWEST, NEARLY
 from kdata.verify.reference.draws import labels
-from kdata.verify.values import computes
+from kdata.verify.reference.values import computes
 
 SHARES = frozenset({"_softmax", "_safe_softmax", "_log_softmax", "logsumexp"})
 ATTENTION = "attention"  # part of the names of operators that make scores themselves

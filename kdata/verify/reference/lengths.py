@@ -14,7 +14,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from kdata.verify.values import ends, integral
+from kdata.verify.reference.values import ends, integral
 
 COMPARES = frozenset({"lt", "le", "gt", "ge"})
 COPIES = frozenset({"_to_copy", "clone"})

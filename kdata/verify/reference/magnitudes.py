@@ -22,7 +22,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.draws import HUGE, labels, spared
 from kdata.verify.reference.probe import PRODUCTS
-from kdata.verify.values import computes, finite, near
+from kdata.verify.reference.values import computes, finite, near
 
 # The most telling ones first, for there may be few rows; both ends of a range come before what is between them.
 LADDER = (1e6, 10.0, 1e-12, 50.0, 1e12, 1e-6, 1e-5, 1e8, 3.0, 20.0, 1e5, 100.0, 1e-8, 1e30, 1e3, 1e-30, 1e15)

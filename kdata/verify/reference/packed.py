@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
-from kdata.verify.values import ends, integral, sizes_of
+from kdata.verify.reference.values import ends, integral, sizes_of
 
 Change = partial[list[Any]]
 

@@ -18,7 +18,7 @@ from torch.utils._pytree import tree_leaves
 from kdata.task import Program, execute
 from kdata.verify.reference.lengths import Lengths
 from kdata.verify.reference.questions import Asks, Outermost
-from kdata.verify.values import describe, seed_torch
+from kdata.verify.reference.values import describe, seed_torch
 
 REAL = 4 << 20  # elements of one tensor, or of inputs and parameters, beyond which nothing runs on real memory
 INDEXED = ("scatter", "gather")  # by indices that may have fewer rows

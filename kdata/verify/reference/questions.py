@@ -11,7 +11,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from kdata.verify.constants import IGNORED
-from kdata.verify.values import computes
+from kdata.verify.reference.values import computes
 
 # Operators that ask about NaN and infinities, and about the sign of a zero.
 ODDITIES = frozenset("isnan isinf isfinite isposinf isneginf nan_to_num nansum nanmedian fmax fmin".split())

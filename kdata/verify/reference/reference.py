@@ -21,8 +21,10 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflat
 from kdata.task import INIT_INPUTS, Program, resize
 from kdata.verify import reasons
 from kdata.verify.candidate.unfilled import outlined
-from kdata.verify.compare import FEW
-from kdata.verify.loading import line
+from kdata.verify.evidence.compare import FEW
+from kdata.verify.exchange.scratch import GIVEN, KEPT
+from kdata.verify.exchange.telling import line
+from kdata.verify.exchange.wire import NotPlainError, Writer
 from kdata.verify.options import Concession
 from kdata.verify.reference.assigned import assigned
 from kdata.verify.reference.conditioned import bears, suited
@@ -34,10 +36,7 @@ from kdata.verify.reference.roundings import either_way, nudge
 from kdata.verify.reference.scaled import TooLargeError
 from kdata.verify.reference.styles import ALONE, DETAILS, schedule
 from kdata.verify.reference.ties import either_place
-from kdata.verify.reference.variants import Variant, grown, plan, varying
-from kdata.verify.reference.weights import after_calls, after_many_calls, as_first_made, redraw, without_signs
-from kdata.verify.scratch import GIVEN, KEPT
-from kdata.verify.values import (
+from kdata.verify.reference.values import (
     CALLING,
     by_an_ulp,
     copied,
@@ -53,7 +52,8 @@ from kdata.verify.values import (
     state_by,
     upcast,
 )
-from kdata.verify.wire import NotPlainError, Writer
+from kdata.verify.reference.variants import Variant, grown, plan, varying
+from kdata.verify.reference.weights import after_calls, after_many_calls, as_first_made, redraw, without_signs
 
 STEPPED = 1 << 23  # elements up to which steps are looked for where no golden is kept
 WHOLE = 1 << 21  # elements up to which a task is run at its own sizes on real memory without being asked to

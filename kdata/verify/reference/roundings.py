@@ -19,8 +19,8 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.verify.candidate.operators import ALLOWED, MOVES
 from kdata.verify.reference.probe import HALVES, PRODUCTS
+from kdata.verify.reference.values import integral
 from kdata.verify.tolerances import ULPS
-from kdata.verify.values import integral
 
 TURNS = (1, 2, 3)  # of how many operators each, one goes the other way: one operator may undo what others did
 COUNTING = frozenset({"arange", "linspace"})

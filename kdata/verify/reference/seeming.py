@@ -14,7 +14,7 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from kdata.verify.reference.draws import labels
-from kdata.verify.values import computes
+from kdata.verify.reference.values import computes
 
 LEAST = 12  # elements of a row that has something in between
 PROBED = 4  # elements at a row's beginning that stay as they look

@@ -20,7 +20,7 @@ from torch.utils._pytree import tree_leaves
 from kdata.task import Size
 from kdata.verify.reference.axes import LITERAL, Axis, Values, alike, batches, value_of
 from kdata.verify.reference.probe import Prober
-from kdata.verify.values import altered, integral, same, seed_torch
+from kdata.verify.reference.values import altered, integral, same, seed_torch
 
 MOST = 4  # inputs of which some may be longer
 STEPPED = frozenset({"select", "unbind"})  # what a loop over rows does

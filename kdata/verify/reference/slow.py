@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from kdata.verify.reference.draws import labels
-from kdata.verify.values import computes
+from kdata.verify.reference.values import computes
 
 REPEATS = 4  # times that operators come in the same order; a quarter of it is one
 LONGEST = 64  # operators of one step

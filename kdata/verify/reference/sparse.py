@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from kdata.verify.reference.draws import labels
 from kdata.verify.reference.styles import SPARSE
-from kdata.verify.values import computes
+from kdata.verify.reference.values import computes
 
 APART = 64  # rows of which one is not all zeros
 # Of neighbours: neither the sum of the first ones nor their sum by places is anything but zero.

@@ -108,7 +108,7 @@ KINKED = "kinked"  # where derivatives jump, as that of a relu at zero
 FADING = "fading"  # see kdata.verify.reference.fading
 BORDERED = "bordered"  # where they jump at a number that the reference says, as those of a clamp at its ends
 EVALUATED = "evaluated"  # where the module is in evaluation mode
-# See kdata.verify.gradients.
+# See kdata.verify.reference.gradients.
 GRADIENTS = ("gradient", "summed", "frozen", "earlier", STRETCHED, "turned", "sole", "leading", "trailing", KINKED,
              BORDERED, FADING, "anew", "changed", EVALUATED)  # fmt: skip
 RAISED = ("lifted", "raised")

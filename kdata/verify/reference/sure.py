@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
-from kdata.verify.values import computes, integral
+from kdata.verify.reference.values import computes, integral
 
 LEAST, MOST = 1.0, 14.0  # by which the target's score is above all others, of the first row and of the last
 CLOSEST, FARTHEST = 4.0, 40.0  # a row's product with its own, of the first row and of the last

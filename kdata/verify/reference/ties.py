@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-from kdata.verify.values import computes
+from kdata.verify.reference.values import computes
 
 CLOSE = 1e-3  # of two numbers: what is closer may be in either order in an honest kernel
 ROUNDED = 4e-6  # of the two largest: what rounding may put in either order; inputs as they are seldom come so close

@@ -1,4 +1,4 @@
-"""What a reference answers in training, where it draws: see ``kdata.verify.masks``. In the reference's child only."""
+"""What a reference answers in training, where it draws: see ``evidence.masks``. In the reference's child only."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
-from kdata.verify.gradients import Derived, floating, gradients, names, vector
-from kdata.verify.masks import USUAL, Linear, Usual, with_products
+from kdata.verify.evidence.masks import USUAL, Linear, Usual, with_products
+from kdata.verify.exchange.wire import Writer
 from kdata.verify.reference.draws import labels
-from kdata.verify.values import copied, seed_torch
-from kdata.verify.wire import Writer
+from kdata.verify.reference.gradients import Derived, floating, gradients, names, vector
+from kdata.verify.reference.values import copied, seed_torch
 
 LARGEST = 1 << 14  # elements of an answer that are looked at
 PATIENCE, FIRST = 20.0, 8  # seconds that all of its calls may take, and after how many it is known what they take
@@ -39,7 +39,7 @@ def training(module: nn.Module, state: dict[str, Any], inputs: list[Any], seed: 
 def derived(module: nn.Module, state: dict[str, Any], inputs: list[Any], seed: int, writer: Writer) -> dict[str, Any]:
     """The same of its gradients and of what these are beside the answer: ``places``; and which they are: ``wanted``.
 
-    None of labels, and none that vanish.  Nothing where it has none.  ``linear``: see ``kdata.verify.masks.Linear``.
+    None of labels, and none that vanish.  Nothing where it has none.  ``linear``: see ``evidence.masks.Linear``.
     """
     parameters = names(module)
     try:

@@ -19,7 +19,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from kdata.verify.reference.draws import draw, labels
 from kdata.verify.reference.probe import HALVES, PRODUCTS
 from kdata.verify.reference.slow import REPEATS, Steps
-from kdata.verify.values import computes, finite
+from kdata.verify.reference.values import computes, finite
 
 LESS = 16.0  # times as large is what is undone as what is left of it
 RIGHT = 0.02  # of what is left, by which the reference itself is off at most

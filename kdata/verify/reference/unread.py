@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
-from kdata.verify.values import computes
+from kdata.verify.reference.values import computes
 
 SELECTS = frozenset({"where", "masked_fill", "masked_fill_", "tril", "triu"})  # names in ATen
 SHARE = 0.25  # of such elements that are changed

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.task import Program
-from kdata.verify.gradients import APART
 from kdata.verify.reference import along, asked, exact, magnitudes, unread
 from kdata.verify.reference.alike import graded, paired
 from kdata.verify.reference.answering import FINITE, adds, all_answered, enlarged
@@ -27,6 +26,7 @@ from kdata.verify.reference.dominated import Dims, dominated
 from kdata.verify.reference.draws import AS_THEY_ARE, DTYPES, centred_apart, draw, holding, zeroed
 from kdata.verify.reference.edges import Single, edged, met
 from kdata.verify.reference.fading import emptied, fading
+from kdata.verify.reference.gradients import APART
 from kdata.verify.reference.led import led
 from kdata.verify.reference.lengths import Lengths
 from kdata.verify.reference.packed import filled, uneven, without_any
@@ -65,9 +65,9 @@ from kdata.verify.reference.styles import (
 from kdata.verify.reference.sure import PICKS, sure
 from kdata.verify.reference.ties import Ties, twinned
 from kdata.verify.reference.undone import Undone, undone
+from kdata.verify.reference.values import seed_torch
 from kdata.verify.reference.variants import Variant
 from kdata.verify.reference.weighed import CANCELS, CHOOSES, WEIGHED, Weighed
-from kdata.verify.values import seed_torch
 
 CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.

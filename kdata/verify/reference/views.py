@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
-from kdata.verify.values import computes
+from kdata.verify.reference.values import computes
 
 GAP = 3  # elements that follow each row of the first input
 Style = Callable[[list[Any], torch.Generator], list[Any] | None]

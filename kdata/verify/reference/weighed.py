@@ -11,11 +11,11 @@ from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 from kdata.task import Program
 from kdata.verify.constants import says_ignored
-from kdata.verify.gradients import APART
 from kdata.verify.reference import exact, magnitudes
 from kdata.verify.reference.aging import aged
 from kdata.verify.reference.balanced import balanced
 from kdata.verify.reference.cancelling import HALVES, LOOKS_UP, cancelling
+from kdata.verify.reference.gradients import APART
 from kdata.verify.reference.leaning import Factors, leaning
 from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
@@ -23,8 +23,8 @@ from kdata.verify.reference.slow import settling, slow
 from kdata.verify.reference.styles import AGED, BALANCED, CANCELLING, LEANING, REPEATS, SETTLING
 from kdata.verify.reference.ties import coupled
 from kdata.verify.reference.unwritten import Poisoned
+from kdata.verify.reference.values import by_an_ulp, computes, same
 from kdata.verify.reference.variants import Variant
-from kdata.verify.values import by_an_ulp, computes, same
 
 WEIGHED = ("weights", "grown", "absent", LEANING, *AGED, "coupled")  # of the weights only; the last: behind a gate
 CANCELS = (CANCELLING, BALANCED)  # of sums in half precision

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from kdata.verify.values import finite, same
+from kdata.verify.reference.values import finite, same
 
 RUNNING = ("running_mean", "running_var")
 COUNT, MOST = "num_batches_tracked", 8  # of BatchNorm: how many batches were seen, of which its mean may be that

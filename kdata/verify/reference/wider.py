@@ -17,12 +17,12 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.task import INIT_INPUTS, INPUTS, Program
-from kdata.verify.gradients import beyond_rounding, floating, gradients, names
 from kdata.verify.reference.answering import FINITE, close, lost, same_places, share_finite
 from kdata.verify.reference.arguments import COUNTING, FLOATS, KINDS, Arguments, changed, counted, powered, with_numbers
 from kdata.verify.reference.conditioned import first, of_blocks, one_way
 from kdata.verify.reference.draws import DTYPES, jogged, labels
 from kdata.verify.reference.faults import answered
+from kdata.verify.reference.gradients import beyond_rounding, floating, gradients, names
 from kdata.verify.reference.magnitudes import CONDITION
 from kdata.verify.reference.styles import (
     ALONE,
@@ -39,9 +39,9 @@ from kdata.verify.reference.styles import (
 )
 from kdata.verify.reference.training import derived, training
 from kdata.verify.reference.unusual import BEYOND, GROUPED, IGNORED, WRAPPED, Unusual
+from kdata.verify.reference.values import copied, seed_torch
 from kdata.verify.reference.variants import Variant
 from kdata.verify.reference.weights import redraw
-from kdata.verify.values import copied, seed_torch
 
 GRID = 0.05  # share of its size that an answer in half precision may be off before it is taken to mean nothing
 ARGUMENT, NUMBER = "argument", "number"

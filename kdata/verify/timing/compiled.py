@@ -17,9 +17,9 @@ from filelock import FileLock
 
 from kdata.cache import cache_folder, put
 from kdata.record import Task
+from kdata.verify.exchange.scratch import COMPILATION
 from kdata.verify.gpu.full import COMPILING, Full
 from kdata.verify.receipts import versions
-from kdata.verify.scratch import COMPILATION
 
 LARGEST = 256 << 20  # bytes
 

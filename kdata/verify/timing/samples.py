@@ -21,13 +21,13 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
+from kdata.verify.exchange.scratch import OUTPUT
+from kdata.verify.exchange.wire import NotPlainError, Outline, raw
 from kdata.verify.gpu.draws import Draws, pick, places
-from kdata.verify.scratch import OUTPUT
 from kdata.verify.timing.activity import activities, after_shield
 from kdata.verify.timing.claims import LAUNCH, PROFILED, SHIELDED
 from kdata.verify.timing.placement import Placement, needed
 from kdata.verify.timing.statistics import working
-from kdata.verify.wire import NotPlainError, Outline, raw
 
 SMALLEST_FLUSH = 256 << 20  # bytes
 MOST_CYCLES = 40_000_000  # of a shield: about 20 ms

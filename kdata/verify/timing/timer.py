@@ -36,7 +36,7 @@ from typing import Any
 from kdata.record import Series, Timing
 from kdata.sandbox.session import Session
 from kdata.verify import reasons
-from kdata.verify.findings import RejectedError
+from kdata.verify.evidence.findings import RejectedError
 from kdata.verify.gpu.cards import Card
 from kdata.verify.gpu.full import COMPILING, Full
 from kdata.verify.timing import statistics

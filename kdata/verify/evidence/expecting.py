@@ -9,10 +9,10 @@ from kdata.record import digest
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import JobError
 from kdata.verify import reasons
+from kdata.verify.evidence.trial import Expected
+from kdata.verify.exchange.scratch import GIVEN, KEPT
 from kdata.verify.options import LOADED, WEIGHTS, WHOLE, Concession, Options
 from kdata.verify.reference import admission
-from kdata.verify.scratch import GIVEN, KEPT
-from kdata.verify.trial import Expected
 
 
 class UndecidedError(Exception):

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from kdata.verify.compare import Array, Tensors, leaves
-from kdata.verify.trial import FLOATS, Expected
+from kdata.verify.evidence.compare import Array, Tensors, leaves
+from kdata.verify.evidence.trial import FLOATS, Expected
 
 STRETCH = 16  # elements in a row, see _share
 

@@ -36,7 +36,7 @@ class UnequalError(Exception):
 
 
 class Tensors:
-    """The tensors that one process wrote, see ``kdata.verify.wire``."""
+    """The tensors that one process wrote, see ``kdata.verify.exchange.wire``."""
 
     def __init__(self, manifest: list[dict[str, Any]], blob: bytes) -> None:
         self.manifest, self._blob = manifest, blob

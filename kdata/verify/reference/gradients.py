@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.verify.reference.styles import EVALUATED, NoGradientError
-from kdata.verify.values import upcast
+from kdata.verify.reference.values import upcast
 
 # Between the seeds of inputs and vectors: of one seed both hold the same numbers, along which norms have no gradient.
 APART = 0x5DEECE66D

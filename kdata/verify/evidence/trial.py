@@ -12,7 +12,7 @@ import numpy as np
 
 from kdata.record import Trial
 from kdata.verify import reasons
-from kdata.verify.compare import (
+from kdata.verify.evidence.compare import (
     EXACT,
     FEW,
     Errors,

@@ -10,11 +10,11 @@ from typing import Any
 from kdata.record import Build, Check, Timing, Trial
 from kdata.sandbox.worker import Answer
 from kdata.verify import reasons
-from kdata.verify.compare import Tensors
+from kdata.verify.evidence.compare import Tensors
+from kdata.verify.evidence.shares import copied, untouched
+from kdata.verify.evidence.sown import SHARE, grown
+from kdata.verify.evidence.trial import ROUGH, Expected, alike, compare, overwrites
 from kdata.verify.reference.styles import CONDITIONED
-from kdata.verify.shares import copied, untouched
-from kdata.verify.sown import SHARE, grown
-from kdata.verify.trial import ROUGH, Expected, alike, compare, overwrites
 
 Launch = dict[str, Any]
 CORRECT, SAME_BEHIND = "correct", "two equal calls leave the same behind"

@@ -1,7 +1,7 @@
 """Values between processes that do not trust each other: a JSON tree, and one file of raw tensor bytes.
 
 Imported by both kinds of children, never by the parent (it needs torch); the parent reads the same trees with numpy,
-see ``kdata.verify.compare``.  A node of the tree is one of::
+see ``kdata.verify.evidence.compare``.  A node of the tree is one of::
 
     {"tensor": i}            the i-th entry of the manifest
     {"list" | "tuple": [..]} {"dict": [[key, node], ..]}
@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 
-from kdata.verify.guards import guarded
+from kdata.verify.exchange.guards import guarded
 
 Node = dict[str, Any]
 LARGE = 1 << 18  # bytes of a tensor from which on it is worth a hash to write it once

@@ -11,8 +11,8 @@ from typing import Any
 
 from kdata.verify.candidate import arms, enclosure, versions
 from kdata.verify.candidate.subset import own_names
+from kdata.verify.exchange.telling import line
 
-LONGEST = 300  # characters of an exception that are told
 _offered: dict[str, Any] = {}  # what candidates find among their builtins beside Python's
 
 
@@ -48,9 +48,3 @@ def load(path: Path) -> ModuleType:
     except BaseException as error:  # SystemExit too is an answer
         raise ImportingError(line(error)) from error
     return module
-
-
-def line(error: BaseException) -> str:
-    """An exception in one line; of a long one its beginning and its end, where a compiler says what is wrong."""
-    said = f"{type(error).__name__}: {' '.join(str(error).split())}"
-    return said if len(said) <= LONGEST else f"{said[: LONGEST // 2]} ... {said[5 - LONGEST // 2 :]}"

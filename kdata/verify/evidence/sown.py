@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kdata.verify.compare import Tensors, leaves
+from kdata.verify.evidence.compare import Tensors, leaves
 
 NEARLY = 1 + 2.0**-21  # times the answer: ulps that rounding in another order would not make everywhere
 DTYPES = ("float32", "float64")  # whose ulps are small beside what is allowed

@@ -19,10 +19,10 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_map
 
 from kdata.task import Program, execute, resize
-from kdata.verify.baselines import private_caches
 from kdata.verify.candidate.setting import outcome
-from kdata.verify.loading import line
-from kdata.verify.scratch import LIBRARIES, SOURCE
+from kdata.verify.exchange.scratch import LIBRARIES, SOURCE
+from kdata.verify.exchange.telling import line
+from kdata.verify.gpu.baselines import private_caches
 
 SEED, TRIALS = 42, 5
 TOLERANCES = {"now": 1e-4, "v0.1": 1e-2}  # absolute and relative, for fp32: today's, and that of the papers

@@ -10,12 +10,12 @@ from kdata.record import Candidate, Trial
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify.candidate.source import landmarks
-from kdata.verify.compare import Tensors
+from kdata.verify.evidence.compare import Tensors
+from kdata.verify.evidence.trial import Expected, compare
+from kdata.verify.exchange.scratch import GIVEN, RETURNED, SOURCE
 from kdata.verify.gpu import judge as gpu_judge
 from kdata.verify.gpu.judge import Seat
 from kdata.verify.options import INTERPRETED, Options
-from kdata.verify.scratch import GIVEN, RETURNED, SOURCE
-from kdata.verify.trial import Expected, compare
 
 Far = Literal["", "far off", "in fractions"]
 

@@ -17,19 +17,19 @@ from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import languages, reasons
 from kdata.verify.cuda import candidate as cuda
-from kdata.verify.expecting import UndecidedError, expect
-from kdata.verify.findings import RejectedError
+from kdata.verify.evidence.expecting import UndecidedError, expect
+from kdata.verify.evidence.findings import RejectedError
+from kdata.verify.exchange.scratch import SOURCE
 from kdata.verify.gpu.cards import borrow, held, with_memory
 from kdata.verify.options import INTERPRETED, Options
 from kdata.verify.receipts import versions
-from kdata.verify.scratch import SOURCE
 
 BASELINES = ("eager", "compile")
 
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """What KernelBench would say of a candidate, see ``kdata.verify.kernelbench_job``."""
+    """What KernelBench would say of a candidate, see ``kdata.verify.kernelbench.job``."""
 
     compiled: bool
     correct: bool  # within 1e-4, its tolerance today
@@ -43,7 +43,7 @@ class Upstream:
 
 def harness() -> str:
     """Hash of these rules."""
-    return digest(*(p.read_text() for p in (Path(__file__), Path(__file__).with_name("kernelbench_job.py"))))
+    return digest(*(p.read_text() for p in (Path(__file__), Path(__file__).with_name("job.py"))))
 
 
 def judge(candidate: Candidate, options: Options, sizes: Mapping[str, int] | None = None) -> Upstream:
@@ -130,12 +130,12 @@ def small_sizes(candidate: Candidate, options: Options) -> dict[str, int] | None
 
 
 def _call(job: str, payload: Mapping[str, Any], files: Mapping[str, bytes], options: Options) -> Answer:
-    """What a function of ``kdata.verify.kernelbench_job`` answers.
+    """What a function of ``kdata.verify.kernelbench.job`` answers.
 
     Raises:
         JobError: it gave no answer.
     """
-    function = f"kdata.verify.kernelbench_job:{job}"
+    function = f"kdata.verify.kernelbench.job:{job}"
     if options.device == "cpu":
         with lease("torch", "kdata.verify.candidate.host:warm", **INTERPRETED) as worker:
             return worker.call(function, payload, options.limits(), files)

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 from kdata.verify import reasons
 from kdata.verify.beyond import aside, beyond, left_out, products, whole, within
-from kdata.verify.expecting import UndecidedError
-from kdata.verify.findings import CORRECT, SAME_BEHIND, Findings, RejectedError
+from kdata.verify.evidence.expecting import UndecidedError
+from kdata.verify.evidence.findings import CORRECT, SAME_BEHIND, Findings, RejectedError
 
 CHECK = "the interpreter is a second witness"
 ANSWERED = "right at its own sizes"  # the device's check

@@ -26,21 +26,21 @@ from kdata.sandbox.session import Peer
 from kdata.task import INIT_INPUTS, execute
 from kdata.verify import reasons
 from kdata.verify.candidate.warmup import Double
+from kdata.verify.exchange.scratch import COMPILATION, OWN
+from kdata.verify.exchange.telling import line
+from kdata.verify.exchange.wire import NotPlainError, Outline, Writer
 from kdata.verify.gpu.draws import Draws, pick, places
 from kdata.verify.gpu.errors import Measure, Span, eager_of, errors_of, near, picked, unequal, unpacked
 from kdata.verify.gpu.restored import Restored
-from kdata.verify.loading import line
 from kdata.verify.reference.magnitudes import CONDITION
 from kdata.verify.reference.probe import Meter
 from kdata.verify.reference.roundings import either_way, nudge
 from kdata.verify.reference.styles import BITS, CONDITIONED, ON_DEVICE
 from kdata.verify.reference.ties import either_place
+from kdata.verify.reference.values import by_an_ulp, finite, shifts, span, upcast
+from kdata.verify.reference.values import near as near_to
 from kdata.verify.reference.weights import SMALL
-from kdata.verify.scratch import COMPILATION, OWN
 from kdata.verify.timing.samples import Sampler
-from kdata.verify.values import by_an_ulp, finite, shifts, span, upcast
-from kdata.verify.values import near as near_to
-from kdata.verify.wire import NotPlainError, Outline, Writer
 
 _driver: dict[str, bytes] = {}  # Triton's part of the driver, by its place in a cache
 LARGE = "admit", "suits", "judge"  # questions that take several times the memory of a call
