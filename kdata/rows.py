@@ -16,11 +16,6 @@ import pyarrow as pa
 from kdata.record import Candidate, Inlined, Input, Origin, Pair, Receipt, Task, records, schema
 from kdata.statistics import lines, max_error, synthetic
 
-KERNELBOOK = (
-    "uuid", "entry_point", "python_code", "triton_code", "original_triton_code", "repo_name", "module_name",
-    "synthetic", "licenses", "stars", "sha", "repo_link",
-)  # fmt: skip
-
 LATER = frozenset({"inlined"})  # columns that older sets have not
 
 # The text of a dropped record stays at home: its licence may be why it was dropped.

@@ -55,8 +55,8 @@ def make_plan(options: SftOptions) -> Plan:
         OSError: the base cannot be had.
         ValueError: base or data are wrong, or nothing is left to train on.
     """
+    base = bases.resolve(options.base)  # first: a name that is wrong should not wait for the data
     corpus = data.load(options)
-    base = bases.resolve(options.base)
     tokenizer = bases.load_tokenizer(base)
     encoder = Encoder(tokenizer)
     examples, long = encode(corpus.train, encoder, options.max_length)

@@ -27,6 +27,10 @@ DROPPED = [
     Dropped("mine", "a", "timeout", "60 s", "tidyvision:Slow", "secret text"),
     Dropped("filter", "b", "licence not permissive", "GPL-3.0-only", "other:Net"),
 ]
+KERNELBOOK = (  # the columns of huggingface.co/datasets/GPUMODE/KernelBook
+    "uuid", "entry_point", "python_code", "triton_code", "original_triton_code", "repo_name", "module_name",
+    "synthetic", "licenses", "stars", "sha", "repo_link",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +72,7 @@ def test_the_card_counts_what_was_dropped_only_where_it_is_known(folder: Path, t
 
 def test_kernelbook_columns_come_first(folder: Path) -> None:
     found = pq.read_table(folder / "data")
-    assert tuple(found.column_names[:12]) == rows.KERNELBOOK
+    assert tuple(found.column_names[:12]) == KERNELBOOK
     first = found.to_pylist()[0]
     assert (type(first["uuid"]), type(first["synthetic"]), type(first["licenses"])) == (int, bool, list)
     assert len(set(found["uuid"].to_pylist())) == found.num_rows

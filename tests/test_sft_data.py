@@ -22,6 +22,7 @@ from sft.base import load_tokenizer, resolve
 from sft.chat import answer
 from sft.encode import IGNORED, Encoded, Encoder, encode
 from sft.options import SftOptions
+from sft.plan import make_plan
 from sft.plot import loss_curves
 
 
@@ -159,6 +160,11 @@ def test_bases(tmp_path: Path) -> None:
     for wrong in ("qwen:9b", "nothing", str(tmp_path)):
         with pytest.raises(ValueError, match="--base"):
             resolve(wrong)
+
+
+def test_a_wrong_base_is_told_before_the_data_is_read(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="--base"):
+        make_plan(options(str(tmp_path / "nowhere"), base="qwen:9b"))
 
 
 def examples() -> list[data.Example]:
