@@ -291,11 +291,11 @@ class Constructions:
         for p in parameters:  # optional ones that are really needed
             optional = p.default is None or isinstance(p.default, str | tuple | list | dict | type)
             optional = optional or type(p.default).__name__ in trouble.culprits  # a number where several are wanted
-            optional = optional or p.default == 0 and _OF_NONE.search(trouble.message) is not None
+            zero = type(p.default) is int and p.default == 0 and _OF_NONE.search(trouble.message) is not None
             where = trouble.far if (left := p.default is None and _NOTHING.search(trouble.message)) else trouble.near
             said = word(p.name, attributes).search(where) or word(p.name, made).search(where)
-            if p.name not in arguments and optional and said:
-                absent += [p.name] if p.default is None or p.default == 0 and type(p.default) is int else []
+            if p.name not in arguments and (optional or zero) and said:
+                absent += [p.name] if p.default is None or zero else []
                 asked = [o for o in self._options(p.name)[:2] if left and o != "0.0"]
                 asked += self._others(p.name, repr(p.default), trouble, bool(attributes))
                 for j, option in enumerate(asked[:4]):
