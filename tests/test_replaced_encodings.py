@@ -117,3 +117,5 @@ def test_encodings_tell_how_wide_they_are(modules: Any, config: dict[str, Any], 
     assert encoding(torch.rand(6, 3)).shape == (6, width) == (6, encoding.n_output_dims)
     with pytest.raises(ValueError, match="Triangles"):
         modules["tinycudann"].Encoding(3, {"otype": "Triangles"})
+    with pytest.raises(ValueError, match="Nearest"):
+        modules["tinycudann"].Encoding(3, HASH_GRID | {"interpolation": "Nearest"})

@@ -238,3 +238,7 @@ def test_a_neighbourhood_of_all_is_attention_and_a_layer_is_its_projections() ->
     x = drawn(2, 5, 8)  # shorter than what a place sees: zeros are added, and their answers taken away
     q, k, v = layer.qkv(F.pad(x, (0, 0, 0, 2))).view(2, 7, 3, 2, 4).unbind(2)
     torch.testing.assert_close(layer(x), layer.proj(attention(q, k, v).flatten(2))[:, :5])
+    with pytest.raises(AssertionError):
+        natten.na1d(q, q, q, 7, is_causal=True)
+    with pytest.raises(TypeError):  # of later versions
+        natten.na1d(q, q, q, 7, stride=2)

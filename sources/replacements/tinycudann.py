@@ -40,6 +40,8 @@ class Encoding(Module):
     def make_grid(self, config):
         levels, features = config.get("n_levels", 16), config.get("n_features_per_level", 2)
         growth, side = config.get("per_level_scale", 2.0), config.get("base_resolution", 16)
+        if config.get("interpolation", "Linear") not in ("Linear", "Smoothstep"):
+            raise ValueError(f"no interpolation {config['interpolation']} is known here")
         self.hashed = config.get("type", "Hash" if self.kind == "HashGrid" else "") == "Hash"
         self.scales = [side * float(growth) ** level - 1.0 for level in range(levels)]
         self.sides = [math.ceil(scale) + 1 for scale in self.scales]

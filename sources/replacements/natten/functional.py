@@ -57,27 +57,29 @@ def whole(count, query, key, value, kernel_size, dilation=1, scale=None, rpb=Non
     return av(count, attention, value, kernel_size, dilation).movedim(1, -2)
 
 
-def na1d(query, key, value, kernel_size, dilation=1, is_causal=False, rpb=None, scale=None, **kwargs):
+def na1d(query, key, value, kernel_size, dilation=1, is_causal=False, rpb=None, scale=None):
+    assert not is_causal, "what comes later is not hidden here"
     return whole(1, query, key, value, kernel_size, dilation, scale, rpb)
 
 
-def na2d(query, key, value, kernel_size, dilation=1, is_causal=False, rpb=None, scale=None, **kwargs):
+def na2d(query, key, value, kernel_size, dilation=1, is_causal=False, rpb=None, scale=None):
+    assert not is_causal, "what comes later is not hidden here"
     return whole(2, query, key, value, kernel_size, dilation, scale, rpb)
 
 
-def na1d_qk(query, key, kernel_size, dilation=1, rpb=None, **kwargs):
+def na1d_qk(query, key, kernel_size, dilation=1, rpb=None):
     return qk(1, query, key, kernel_size, dilation, rpb)
 
 
-def na1d_av(attn, value, kernel_size, dilation=1, **kwargs):
+def na1d_av(attn, value, kernel_size, dilation=1):
     return av(1, attn, value, kernel_size, dilation)
 
 
-def na2d_qk(query, key, kernel_size, dilation=1, rpb=None, **kwargs):
+def na2d_qk(query, key, kernel_size, dilation=1, rpb=None):
     return qk(2, query, key, kernel_size, dilation, rpb)
 
 
-def na2d_av(attn, value, kernel_size, dilation=1, **kwargs):
+def na2d_av(attn, value, kernel_size, dilation=1):
     return av(2, attn, value, kernel_size, dilation)
 
 
