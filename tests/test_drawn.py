@@ -158,3 +158,18 @@ def test_a_class_without_a_constructor_gets_one_that_draws_but_for_biases() -> N
     module = space["Below"](4)
     assert float(module.gamma.scale.detach()) != 0 and not module.line.bias.detach().any()
     assert drawn_at_last(text, "Other") == text
+
+
+def test_a_parameter_of_a_variable_is_drawn_where_that_is_made() -> None:
+    text = f"{HEAD}class Line(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n" + "".join(
+        f"        {line}\n"
+        for line in (
+            "w = torch.empty((n, n), dtype=torch.float32)",
+            "index = torch.zeros(n)",
+            "self.w = nn.Parameter(w)",
+        )
+    )
+    space: dict[str, Any] = {}
+    exec(drawn(text), space)
+    assert 0 < float(space["Line"](40).w.detach().std()) < 0.2
+    assert "index = torch.zeros(n)" in drawn(text)

@@ -222,3 +222,13 @@ class Net(nn.Module):
 def test_edges_have_a_positive_weight_each_and_constructors_are_given_some(tmp_path: Path) -> None:
     outcome = attempted(SENDING, tmp_path)
     assert [len(i["shape"]) for i in outcome["inputs"]] == [2, 2, 1], outcome["detail"]
+
+
+def test_edges_come_from_the_first_of_a_pair_and_lead_to_the_second(module: dict[str, Any]) -> None:
+    exec(mine.replacements()["dgl.utils"], module)
+    neighbours, x, _ = path()
+    graph = module["NeighbourGraph"](neighbours)
+    assert module["expand_as_pair"](x, graph) == (x, x) and module["expand_as_pair"](64) == (64, 64)
+    assert module["expand_as_pair"]((1, 2), graph) == (1, 2)
+    graph.is_block = True
+    assert torch.equal(module["expand_as_pair"](torch.ones(9, 2), graph)[1], torch.ones(3, 2))

@@ -82,3 +82,36 @@ def test_windows_that_are_not_bent_convolve() -> None:
     x, offset, mask = torch.randn(2, 4, 8, 8), torch.zeros(2, 18, 8, 8), torch.ones(2, 9, 8, 8)
     wanted = torch.relu(torch.nn.functional.conv2d(x, layer.weight, layer.bias, padding=1, groups=2))
     torch.testing.assert_close(layer(x, offset, mask), wanted, atol=1e-4, rtol=1e-4)
+
+
+RECURRENT = """class Net(nn.Module):
+    def __init__(self, emb_size: int = 0, hidden_size: int = 0, vocab_size: int = 0, padding_idx: int = 1):
+        super().__init__()
+        self.words = nn.Embedding(vocab_size, emb_size, padding_idx=padding_idx)
+        self.rnn = nn.GRU(emb_size, hidden_size, batch_first=True)
+
+    def forward(self, words):
+        return self.rnn(self.words(words))[0]
+"""
+LEVELS = """class Net(nn.Module):
+    def __init__(self, levels, width):
+        super().__init__()
+        self.lines = nn.ModuleList()
+        for level in range(len(levels)):
+            layer = nn.Conv2d(levels[level]["width"], width, levels[level]["kernel_size"])
+            self.lines.append(layer)
+
+    def forward(self, x):
+        return sum(line(x).mean((2, 3)) for line in self.lines)
+"""
+
+
+@pytest.mark.parametrize("text", [RECURRENT, LEVELS])
+def test_sizes_that_were_left_zero_and_dictionaries_in_lists_are_given(text: str, tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(HEAD + text)
+    space: dict[str, Any] = {"__file__": str(tmp_path / "net.py")}
+    exec(compile(HEAD + text, space["__file__"], "exec"), space)
+    solution = solve(space["Net"], space, HEAD + text)
+    assert isinstance(solution, Solution)
+    built = space["Net"](**{name: eval(said) for name, said in solution.arguments.items()})
+    assert built.rnn.hidden_size > 0 if text == RECURRENT else len(built.lines) > 1

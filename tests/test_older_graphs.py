@@ -47,3 +47,28 @@ def test_nodes_come_first_whatever_their_features_are() -> None:
     answer = space["Net"](8)(x, edges).flatten(1)
     torch.testing.assert_close(answer, torch.stack([x[0], x[1], x.mean(0)]))
     assert "def forward(self, x, edges):" in source.split("class Net")[1]  # what an example names is made by its name
+
+
+SUMMED = f"""{HEAD}from torch_geometric.nn import MessagePassing
+
+
+class Net(MessagePassing):
+    def __init__(self):
+        super().__init__(aggr="add")
+
+    def forward(self, x, edges):
+        return self.propagate(edges, x=x)
+
+    def message(self, x_j):
+        return x_j
+
+    def aggregate(self, inputs, index, ptr=None, dim_size=None):
+        return super().aggregate(2 * inputs, index, ptr, dim_size)
+"""
+
+
+def test_aggregating_is_told_of_compressed_rows_before_how_many_there_are() -> None:
+    space: dict[str, Any] = {}
+    exec(cut({"net.py": SUMMED}, "net.py", "Net"), space)
+    x, edges = torch.randn(3, 8), torch.tensor([[0, 1], [2, 2]])
+    torch.testing.assert_close(space["Net"]()(x, edges), torch.stack([0 * x[0], 0 * x[1], 2 * (x[0] + x[1])]))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import sys
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -10,12 +12,16 @@ import torch
 import torch.nn.functional as functional
 
 from sources.mine import replacements
+from tests.cuts import cut
 
 
 @pytest.fixture(scope="module")
 def load() -> Any:
     space: dict[str, Any] = {}
-    exec(replacements()["torch.utils.cpp_extension"], space)
+    with pytest.MonkeyPatch.context() as importable:
+        exec(replacements()["enclib_cpu"], vars(compiled := ModuleType("enclib_cpu")))
+        importable.setitem(sys.modules, "enclib_cpu", compiled)
+        exec(replacements()["torch.utils.cpp_extension"], space)
     return space["load"]
 
 
@@ -95,3 +101,41 @@ def test_arrays_are_resampled_from_corner_to_corner() -> None:
         torch.testing.assert_close(found, functional.interpolate(x, size, mode="bilinear", align_corners=True))
     labels = space["zoom"](torch.arange(8).view(2, 4).numpy(), (1, 0.5), order=0)
     assert labels.tolist() == [[0, 3], [4, 7]]
+
+
+LIBRARY = (
+    "import torch\nimport torch.nn as nn\nfrom torch.utils.cpp_extension import load\n\ncpu = load('enclib_cpu', [])\n"
+)
+RESIDUALS = """import torch
+import torch.nn as nn
+IMPORT
+
+
+class Residuals(nn.Module):
+    def __init__(self, width, words):
+        super().__init__()
+        self.codes, self.scales = nn.Parameter(torch.randn(words, width)), nn.Parameter(torch.ones(words))
+
+    def forward(self, x):
+        shares = CPU.scaled_l2_forward(x, self.codes, self.scales).softmax(2)
+        return CPU.aggregate_forward(shares, x, self.codes)
+"""
+
+
+@pytest.mark.parametrize(("said", "library"), [("from encoding import cpu", ""), ("from .. import lib", LIBRARY)])
+def test_what_a_copied_package_compiles_into_itself_or_loads_is_the_same(said: str, library: str) -> None:
+    text = RESIDUALS.replace("IMPORT", said).replace("CPU", "lib.cpu" if library else "cpu")
+    files = {
+        "encoding/__init__.py": "from . import nn\n",
+        "encoding/nn/__init__.py": "",
+        "encoding/nn/encoding.py": text,
+    }
+    source = cut(
+        files | ({"encoding/lib/__init__.py": library} if library else {}), "encoding/nn/encoding.py", "Residuals"
+    )
+    space: dict[str, Any] = {}
+    exec(source, space)
+    module, x = space["Residuals"](5, 3), torch.randn(2, 7, 5)
+    apart = x[:, :, None] - module.codes
+    shares = apart.square().sum(3).softmax(2)
+    torch.testing.assert_close(module(x), torch.einsum("bnk,bnkd->bkd", shares, apart))

@@ -20,7 +20,7 @@ def module(name: str) -> Any:
     namespace: dict[str, Any] = {}
     known = mine.replacements()
     with pytest.MonkeyPatch.context() as importable:
-        for other in set(re.findall(r"(?m)^(?:from|import) (\w+)", known[name])).intersection(known):
+        for other in set(re.findall(r"(?m)^(?:from|import) ((?!torch\b)[\w.]+)", known[name])).intersection(known):
             exec(known[other], vars(made := ModuleType(other)))
             importable.setitem(sys.modules, other, made)
         exec(known[name], namespace)
@@ -203,3 +203,42 @@ def test_compiled_scans_are_the_selective_scan_and_asked_whether_they_are_there(
     exec(source, space := dict[str, Any]())
     torch.testing.assert_close(space["Net"]()(u, a, b), plain.selective_scan_fn(u, u, a, b, b))
     assert ".prod(" not in source  # which only who asks for the states needs
+
+
+def neighbourhood(length: int, at: int, kernel: int, dilation: int) -> list[int]:
+    """The places nearest to one, of those that are multiples of the dilation from it: found one by one."""
+    group = [i for i in range(length) if (i - at) % dilation == 0]
+    own = group.index(at)
+    first = min(max(own - kernel // 2, 0), len(group) - kernel)
+    return group[first : first + kernel]
+
+
+@pytest.mark.parametrize(("kernel", "dilation"), [(3, 1), (3, 2), (5, 1)])
+def test_neighbours_attend_to_those_nearest_with_a_bias_of_their_places(kernel: int, dilation: int) -> None:
+    natten, (high, wide, width) = module("natten.functional"), (7, 6, 4)
+    q, k, v = (drawn(2, 3, high, wide, width) for _ in range(3))
+    rpb = drawn(3, 2 * kernel - 1, 2 * kernel - 1)
+    scores = natten.natten2dqkrpb(q, k + 1, rpb, kernel, dilation)
+    answer = natten.natten2dav(scores.softmax(-1), v, kernel, dilation)
+    for y, x in [(0, 0), (3, 5), (6, 2)]:
+        rows, columns = neighbourhood(high, y, kernel, dilation), neighbourhood(wide, x, kernel, dilation)
+        seen = [(i, j) for i in rows for j in columns]
+        from_here = [((i - y) // dilation + kernel - 1, (j - x) // dilation + kernel - 1) for i, j in seen]
+        bias = torch.stack([rpb[:, i, j] for i, j in from_here], dim=-1)
+        keys, values = (torch.stack([t[:, :, i, j] for i, j in seen], dim=2) for t in (k + 1, v))
+        expected = (keys @ q[:, :, y, x, :, None]).squeeze(-1) + bias
+        torch.testing.assert_close(scores[:, :, y, x], expected)
+        torch.testing.assert_close(answer[:, :, y, x], (expected.softmax(-1).unsqueeze(-2) @ values).squeeze(-2))
+
+
+def test_a_neighbourhood_of_all_is_attention_and_a_layer_is_its_projections() -> None:
+    natten, q = module("natten.functional"), drawn(2, 7, 3, 8)
+    torch.testing.assert_close(natten.na1d(q, q + 1, q - 1, 7), attention(q, q + 1, q - 1))
+    layer = module("natten").NeighborhoodAttention1D(8, kernel_size=7, num_heads=2, rel_pos_bias=False)
+    x = drawn(2, 5, 8)  # shorter than what a place sees: zeros are added, and their answers taken away
+    q, k, v = layer.qkv(F.pad(x, (0, 0, 0, 2))).view(2, 7, 3, 2, 4).unbind(2)
+    torch.testing.assert_close(layer(x), layer.proj(attention(q, k, v).flatten(2))[:, :5])
+    with pytest.raises(AssertionError):
+        natten.na1d(q, q, q, 7, is_causal=True)
+    with pytest.raises(TypeError):  # of later versions
+        natten.na1d(q, q, q, 7, stride=2)

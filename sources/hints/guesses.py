@@ -50,6 +50,8 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"(^|_)(obs|observation|state|image|img|frame)s?_shape$", ["(3, 64, 64)", "(64,)", "(64, 1, 1)"]),
         (r"(^|_)act(ion)?s?_shape$", ["(4,)", "4", "(64,)"]),
         (r"^(out|output|feat(ure)?|map|fm|pool(ed)?|grid)_?(h|w|height|width)$", ["7", "8", "4"]),  # of what is left
+        (r"(^|_)(in|out|inputs?|outputs?|feat\w*|stage|layer|level)_(ids|indices|indexes|offsets)$",
+         ["[0, 1]", "[0, 1, 2, 3]"]),
         (r"(^|_)(end|stop)_?(idx|ind|index)$", ["16", "64"]),  # behind where it starts
         (r"_shape$", [OF_CHANNELS, OF_FEATURES, "(32, 32)", "64"]),
         (r"^lags?(_?seq(uence)?)?$", ["[1, 2, 3]", "1"]),  # how many steps back

@@ -21,6 +21,8 @@ MAX_HOPS = 16  # of re-exports: more is a circle
 MAX_BESIDE = 3 << 20  # characters of packages beside it that are parsed, beyond which they are let go of
 # Replacements that take the place of a package's own file, which reads its own source text or writes other code.
 WITHIN = frozenset(["torch_geometric.nn.conv.message_passing"])
+# What is compiled into packages that repositories copy: with a file of such a package, and the one that is no text.
+COMPILED = {"encoding.cpu": ("encoding/__init__.py", "encoding/cpu.py")}
 
 
 class Package:
@@ -49,8 +51,9 @@ class Package:
         if "torch/__init__.py" not in texts:
             own.discard("torch")  # ``forecasts/torch`` is another
         own -= {n for n in COPIED if not any(p.startswith(f"{n}/") for p in texts)}
+        inside = WITHIN | {n for n, (owner, file) in COMPILED.items() if owner in texts and file not in texts}
         ours = {f"{n.replace('.', '/')}.py": t for n, t in (replacements or {}).items()
-                if n.split(".")[0] not in own or n.endswith("._ext") or n in WITHIN}  # fmt: skip
+                if n.split(".")[0] not in own or n.endswith("._ext") or n in inside}  # fmt: skip
         self.replacements = set(ours)
         self._replaced = {folder for path in ours for folder in parents(path)}
         self.texts |= ours

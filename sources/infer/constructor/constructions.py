@@ -7,7 +7,6 @@ failing line and its message say which parameter to change.
 from __future__ import annotations
 
 import ast
-import inspect
 import itertools
 import math
 import re
@@ -30,7 +29,7 @@ from sources.infer.constructor.configs import CONFIG, METHOD, Config, is_spelled
 from sources.infer.constructor.counted import in_lists, recounted, thinner, together, with_entries
 from sources.infer.constructor.nested import changed, completed
 from sources.infer.constructor.reading import reading
-from sources.infer.constructor.records import WANTS, lists, namesakes
+from sources.infer.constructor.records import WANTS, lists, namesakes, of_dictionaries
 from sources.infer.constructor.signatures import as_called, handed_on, parameters_of, passed_on, spelled
 from sources.infer.constructor.suspects import having, holding, line_reached, made_of, meant, ranked, restored, word
 from sources.infer.constructor.trouble import TENSORS, Trouble, offered, wanted
@@ -65,7 +64,9 @@ LINE = 3  # as much as so many torch functions counts a line of the constructor 
 LAYERS = 6  # kinds of items that are tried where they are called
 TRACED = -2  # how far an argument is from an error about its value
 _INTEGER = re.compile(r"as an integer|unsupported operand type\(s\) for (&|\||\^|<<|>>)")
-_OF_NONE = re.compile(r"of size \[0[,\]]")  # a size that was left 0 is one that there must be
+# A size that was left 0 is one that there must be.
+_OF_NONE = re.compile(r"of size \[0[,\]]|_size must be greater than zero|must be within num_embeddings")
+_LACKING = re.compile(rf"None|{_OF_NONE.pattern}")
 _NOTHING = re.compile(r"unsupported operand type.*NoneType")  # what was left None may be handed on for long
 PATIENCE = 0.2  # what each try without progress adds to the cost of those that follow from it
 
@@ -192,8 +193,7 @@ class Constructions:
         cost = PATIENCE * self._stale - math.log2(1 + reached)
         self._tree = self._tree or parsed(self.text)
         self._obey(cost + 0.5 * TRACED, arguments, demands(error, self._tree, file))  # surer than other values
-        traced = blamed(error, self._tree, file, trouble.culprits)
-        self._mend(cost, arguments, trouble, parameters_of(self.kind), {}, traced)
+        self._mend(cost, arguments, trouble, {}, blamed(error, self._tree, file, trouble.culprits))
 
     def _obey(self, cost: float, arguments: Arguments, found: list[Demand]) -> None:
         """Queue arguments with what checks of the program ask for: of the argument of that name, or of that value."""
@@ -224,7 +224,7 @@ class Constructions:
     def blame(self, arguments: Arguments, trouble: Trouble, asked: Sequence[Demand] = ()) -> None:
         """The module of these arguments did not run: those that made what the failing line uses are to be others."""
         self._obey(FIRST - 0.95, arguments, [*asked])
-        self._mend(FIRST - 0.9, arguments, trouble, parameters_of(self.kind), made_of(self.kind, self.text))
+        self._mend(FIRST - 0.9, arguments, trouble, made_of(self.kind, self.text))
 
     def _options(self, name: str) -> list[str]:
         if name not in self._values:
@@ -282,26 +282,25 @@ class Constructions:
         cost: float,
         arguments: Arguments,
         trouble: Trouble,
-        parameters: list[inspect.Parameter],
         attributes: Mapping[str, set[str]],
         traced: Collection[str] = (),
     ) -> None:
         """Queue variants of arguments that failed: those that the failing value came from, or named where it failed."""
         made = {} if attributes else made_of(self.kind, self.text, inside=True)  # a line may name what it was made
-        absent = []
+        parameters, absent = parameters_of(self.kind), []
         for p in parameters:  # optional ones that are really needed
             optional = p.default is None or isinstance(p.default, str | tuple | list | dict | type)
             optional = optional or type(p.default).__name__ in trouble.culprits  # a number where several are wanted
-            optional = optional or p.default == 0 and _OF_NONE.search(trouble.message) is not None
+            zero = type(p.default) is int and p.default == 0 and _OF_NONE.search(trouble.message) is not None
             where = trouble.far if (left := p.default is None and _NOTHING.search(trouble.message)) else trouble.near
             said = word(p.name, attributes).search(where) or word(p.name, made).search(where)
-            if p.name not in arguments and optional and said:
-                absent += [p.name] if p.default is None else []
+            if p.name not in arguments and (optional or zero) and said:
+                absent += [p.name] if p.default is None or zero else []
                 asked = [o for o in self._options(p.name)[:2] if left and o != "0.0"]
                 asked += self._others(p.name, repr(p.default), trouble, bool(attributes))
                 for j, option in enumerate(asked[:4]):
                     self._push(cost + 0.5 + 0.4 * j, {**arguments, p.name: option})
-        if len(absent) > 1 and "None" in trouble.message:  # no single one of them mends the line
+        if len(absent) > 1 and _LACKING.search(trouble.message):  # no single one of them mends the line
             self._push(cost + 0.2, {**arguments, **{name: self._options(name)[0] for name in absent}})
         for listed in together(self.kind, arguments, trouble.near, trouble.message):
             self._push(cost - 0.5, listed)
@@ -388,7 +387,7 @@ class Constructions:
         ]
         if parts.STUB in asked and (others := parts.in_place_of(text)):
             return [*others, *asked]
-        asked = [*in_lists(text, trouble.message), *asked]
+        asked = [*of_dictionaries(text, trouble, self.text), *in_lists(text, trouble.message), *asked]
         if WANTS.search(trouble.message):
             if self._records is None:
                 self._records = lists(parsed(self.text), self.namespace, self.kind.__module__)

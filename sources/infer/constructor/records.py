@@ -15,12 +15,15 @@ from torch import nn
 
 from sources.hints.guesses import values
 from sources.hints.uses import Uses
+from sources.infer.constructor.configs import CONFIG
+from sources.infer.constructor.trouble import Trouble
 
 MAX_KINDS = 4  # of records in one list
 WANTS = re.compile(
     r"not iterable|has no attribute|has no len|not subscriptable|unsupported operand|can only concatenate"
 )
 NAMES = re.compile(r"(^|_)(name|key|id|alias)$")
+_READ = re.compile(r"\b(\w+)(?:\[[^\[\]]*\])?\[['\"](\w+)['\"]\]")  # of what, or of whose item, which key
 
 
 def lists(tree: ast.Module, namespace: Mapping[str, Any], module: str) -> list[str]:
@@ -35,6 +38,20 @@ def lists(tree: ast.Module, namespace: Mapping[str, Any], module: str) -> list[s
 def namesakes(name: str, arguments: Iterable[str]) -> list[str]:
     """The arguments that end with the same word: ``user_features`` and ``item_features`` are lists of the same kind."""
     return [other for other in arguments if _last(other) == _last(name)]
+
+
+def of_dictionaries(text: str, trouble: Trouble, program: str) -> list[str]:
+    """A list of dictionaries in place of one of numbers, with all keys that the ``program`` reads of what fails.
+
+    ``levels[i]["width"]``, or ``level["width"]`` in a loop, tells of one key; what it is read of, of the others.
+    """
+    number = re.search(r"'(int|float)' object is not subscriptable", trouble.message)
+    read = _READ.search(trouble.line) if number and re.fullmatch(r"\[[\d., ]+\]", text) else None
+    if not read:
+        return []
+    keys = dict.fromkeys(found[2] for found in _READ.finditer(program) if found[1] == read[1])
+    item = ", ".join(f"{key!r}: {next(v for v in values(key, '', Uses()) if v != CONFIG)}" for key in keys)
+    return [f"[{', '.join([f'{{{item}}}'] * (text.count(',') + 1))}]"]
 
 
 def _last(name: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Collection
 
 from sources.infer.running.vanishing import TINY
 from sources.text.rewrite import Edits, Text, remove_statements
@@ -45,6 +46,7 @@ def drawn(source: str) -> str:
             _draw(edits, node, called.get(id(node), ""))
         if isinstance(node, ast.FunctionDef):
             _enlarge(edits, _defaults(node))
+            _draw_before(edits, node, makers)
         elif isinstance(node, ast.Call):
             _enlarge(edits, [(k.arg, k.value) for k in node.keywords if k.arg])
             _widen(edits, node)
@@ -131,7 +133,7 @@ def _is_tiny(node: ast.expr) -> bool:
 
 def _draw(edits: Edits, call: ast.Call, name: str) -> None:
     """Draw what a parameter of a name is made of, where that is zeros or unset memory of sizes."""
-    draws = "torch.rand" if _VARIANCE.search(name) else f"{_SCALE} * torch.randn"
+    draws = _draws(name)
     for node in (n for a in [*call.args, *(k.value for k in call.keywords)] for n in ast.walk(a)):
         if isinstance(node, ast.Call) and _MADE.fullmatch(ast.unparse(node.func)) and _sizes(node, name):
             start, end = edits.text.start(node), edits.text.end(node)
@@ -142,6 +144,24 @@ def _draw(edits: Edits, call: ast.Call, name: str) -> None:
         elif isinstance(node, ast.Call) and (shape := _of_zeros(node)):
             made = f"({draws}({shape}))"
             edits.replace(edits.text.start(node), edits.text.end(node), made)
+
+
+def _draws(name: str) -> str:
+    """What draws a parameter of a name: of what has a root, no number below zero."""
+    return "torch.rand" if _VARIANCE.search(name) else f"{_SCALE} * torch.randn"
+
+
+def _draw_before(edits: Edits, function: ast.FunctionDef, makers: Collection[str]) -> None:
+    """Draw what a function makes first, and then a parameter of: ``w = torch.empty(8, 8)``, ``Parameter(w)``."""
+    inside = [*nodes(function)]
+    given = (n.args[0] for n in inside if isinstance(n, ast.Call) and _called(n) in makers and n.args)
+    names = {value.id for value in given if isinstance(value, ast.Name)}
+    for node in inside if names else ():
+        value = node.value if isinstance(node, ast.Assign) else None
+        if isinstance(node, ast.Assign) and isinstance(value, ast.Call) and ast.unparse(node.targets[0]) in names:
+            name = ast.unparse(node.targets[0])
+            if _MADE.fullmatch(ast.unparse(value.func)) and _sizes(value, name):
+                edits.replace(edits.text.start(value), edits.text.end(value.func), _draws(name))
 
 
 def _of_zeros(node: ast.Call) -> str:

@@ -1,11 +1,13 @@
 """What known extensions compute, in torch, where a text would have them compiled; no other has a twin here.
 
 They are StyleGAN2's CUDA operators and those of in-place activated batch normalisation below version 1, whose scale is
-the size of the weight, and never zero (https://github.com/mapillary/inplace_abn).
+the size of the weight, and never zero (https://github.com/mapillary/inplace_abn).  What PyTorch-Encoding compiles
+beside its package, in later versions inside of it, is called so.
 """
 
 import torch
 import torch.nn.functional as F
+from enclib_cpu import aggregate_forward, scaled_l2_forward
 
 
 class StyleGAN2Operators:
@@ -44,7 +46,17 @@ class InPlaceOperators:
         F.elu_(x)
 
 
+class EncodingOperators:
+    def aggregate_forward(self, a, x, c):
+        return aggregate_forward(a, x, c)
+
+    def scaled_l2_forward(self, x, c, s):
+        return scaled_l2_forward(x, c, s)
+
+
 def load(name, *args, **kwargs):
+    if name == "enclib_cpu":
+        return EncodingOperators()
     if name == "inplace_abn":
         return InPlaceOperators()
     return StyleGAN2Operators() if name in ("fused", "upfirdn2d") else None

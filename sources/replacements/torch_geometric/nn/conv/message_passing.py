@@ -71,7 +71,7 @@ class MessagePassing(nn.Module):
     def edge_update(self):
         raise NotImplementedError
 
-    def aggregate(self, inputs, index, dim_size=None):
+    def aggregate(self, inputs, index, ptr=None, dim_size=None):
         if isinstance(self.aggr, nn.Module):
             return self.aggr(inputs, index, dim_size=dim_size, dim=self.node_dim)
         if isinstance(self.aggr, list | tuple):
