@@ -19,7 +19,9 @@ _KINDS = [kind for kind in vars(ast).values() if isinstance(kind, type) and issu
 _INNER = {k: tuple(f for f in k._fields if f not in _PLAIN) if k is not ast.Constant else () for k in _KINDS}
 _STATEMENTS = frozenset(["body", "handlers", "orelse", "finalbody", "cases"])  # fields that hold these, or their blocks
 _HOLDING = (ast.mod, ast.stmt, ast.excepthandler, ast.match_case)
-_BLOCKS = {k: tuple(f for f in k._fields if f in _STATEMENTS) for k in _KINDS if issubclass(k, _HOLDING)}
+_BLOCKS: dict[type[ast.AST], tuple[str, ...]] = {
+    k: tuple(f for f in k._fields if f in _STATEMENTS) for k in _KINDS if issubclass(k, _HOLDING)
+}
 
 
 def is_literal(node: ast.expr) -> bool:
