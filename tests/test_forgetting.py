@@ -46,6 +46,7 @@ def test_of_what_is_passed_over_only_what_may_bind_a_name_is_read_and_little_of_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     texts = {f"net/part_{i}.py": f"class Part{i}: ...\n" for i in range(9)}
+    texts["net/part_3.py"] += "# before Part7\n"  # read for it, and in vain
     texts["net/__init__.py"] = "".join(f"from .part_{i} import *\n" for i in range(9))
     texts["use.py"] = "from net import Part7\n"
     package = Package(texts, about=["use.py"])

@@ -289,9 +289,12 @@ class Package:
             inner = self._module(file.path, star.module, star.level)
             inner = inner or self._rooted(file.path, star.module)
             if inner is not None and self._has(inner):
+                fresh = inner in self._passed_over and inner not in self._files
                 found = self.lookup(inner, name, hops + 1)
                 if not isinstance(found, Missing):
                     return found
+                if fresh:  # of so many files that hold what all is imported of, none is to stay
+                    self._files.pop(inner, None)
             elif inner is None and exports(star.module, name):
                 return canonical(External(star.module, name))
         return Missing(name)
