@@ -6,6 +6,7 @@ What crashes, hangs or patches torch harms no other.
 from __future__ import annotations
 
 import gc
+import itertools
 import json
 import os
 import resource
@@ -88,15 +89,18 @@ def _limit_memory(memory: int) -> None:
     signal.setitimer(signal.ITIMER_REAL, TICK, TICK)
 
 
-def allowance(seconds: float) -> Callable[[], bool]:
-    """What tells, whenever it is asked, whether forks that ended since took no more than so many CPU seconds."""
+def allowance(times: int, seconds: float) -> Callable[[], bool]:
+    """What tells, whenever it is asked, whether something more may be tried: so many times, each asked for once.
+
+    The forks that ended since may have taken so many CPU seconds, which is no measure, as a loaded machine takes more.
+    """
 
     def spent() -> float:
         forks = resource.getrusage(resource.RUSAGE_CHILDREN)
         return forks.ru_utime + forks.ru_stime
 
-    most = spent() + seconds
-    return lambda: spent() <= most
+    most, left = spent() + seconds, itertools.repeat(True, times)
+    return lambda: next(left, False) and spent() <= most
 
 
 def extend(seconds: int) -> None:

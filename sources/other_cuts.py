@@ -14,7 +14,7 @@ from sources.infer.rewritten.drawn import NOTE, drawn
 from sources.infer.running.check import COMPUTES_NOTHING, IGNORES, TOO_LARGE
 from sources.infer.running.progress import NO_MEMORY
 from sources.infer.running.worth import RANDOM
-from sources.infer.search import PARAMETERS
+from sources.infer.search import NOT_CONSTRUCTED, PARAMETERS
 from sources.isolation import NOT_ALONE
 from sources.lessons import TELLS_NOTHING
 from sources.text.callables import NOTE as BELONGS
@@ -97,7 +97,7 @@ def other_cuts(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, dict[st
     source, told = cut["source"], cut["told"]
     if (line := outcome.get("line")) and (whole := without_failing(source, line)) != source:
         yield _noted(cut, FAILS, source=whole), None
-    if "teachers" not in cut and told.get("seen"):  # an example may show what draws
+    if "teachers" not in cut and _misleads(told.get("seen"), outcome):
         yield cut | {"told": {**told, "seen": None}}, None
     for method in told.get("others", ()):  # by which it may compute, too
         yield cut | method, None
@@ -125,6 +125,14 @@ def other_cuts(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, dict[st
             yield _noted(cut, NOTE, source=weighed, told=_begun(told, outcome)), None
         for i in range(1, min(len(told["sites"]), MAX_OTHER_SITES + 1)):
             yield cut | {"told": {**told, "sites": told["sites"][i:], "seen": None, "users": []}}, None
+
+
+def _misleads(seen: dict[str, Any] | None, outcome: dict[str, Any]) -> bool:
+    """Whether a class may do without what it was seen with: an example may show what draws, or inputs that do not do.
+
+    A search that failed tried arguments alone among others: without them it is the same.
+    """
+    return seen is not None and (seen["specs"] is not None or outcome["reason"] not in (NOT_CONSTRUCTED, NOT_INFERRED))
 
 
 def _with_more(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, None]]:

@@ -59,7 +59,8 @@ DEAR = (TOO_LARGE, "timeout", "crash")  # how a check ends that takes more than 
 MAX_IGNORED = 3  # inputs of one class that it takes and does not use
 MAX_FAILURES = 40  # of a search, that are tried again
 INFER_SECONDS, CHECK_SECONDS = 5, 10  # CPU seconds of one definition
-LAST_BEGUN = 6  # CPU seconds of one definition after which it is not tried in yet another way
+MOST_WAYS = 6  # in which one is tried beyond the first: other cuts, users that are watched, teachers
+LAST_BEGUN = 60  # CPU seconds of one after which it is tried in no other way, however few there were
 # Bytes of address space that one of its forks may take: most weights of the largest modules are never touched. How
 # much of that is in memory is bounded where weights are filled and where modules are called.
 MEMORY = 7 << 27
@@ -111,7 +112,7 @@ def attempt_one(
 
     ``seen`` keeps what users of classes showed, by the digest of their name and source.
     """
-    may = allowance(LAST_BEGUN)
+    may = allowance(MOST_WAYS, LAST_BEGUN)
     outcome = _tried(cut, operators, scratch, seen, may)
     if outcome["reason"] in ("", "timeout"):
         return outcome

@@ -21,7 +21,7 @@ from sources.infer.running.initial import cheapen
 from sources.infer.running.progress import Budget
 from sources.infer.search import Solution
 from sources.isolation import allowance, isolated
-from sources.probe import INFER_SECONDS, LAST_BEGUN, MEMORY, attempt_one, load, until_enough
+from sources.probe import INFER_SECONDS, LAST_BEGUN, MEMORY, MOST_WAYS, attempt_one, load, until_enough
 from sources.text.on_cpu import without_weights
 from sources.watch.capture import NamespaceVocabulary, UnspeakableError, arguments_of, decoded, encoded, install
 
@@ -39,7 +39,7 @@ def attempt(payload: dict[str, Any], scratch: Path) -> list[dict[str, Any]]:
 
 
 def _taught(cut: dict[str, Any], operators: int, scratch: Path, shown: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    outcome, may = {"reason": UNTAUGHT, "detail": ""}, allowance(LAST_BEGUN)
+    outcome, may = {"reason": UNTAUGHT, "detail": ""}, allowance(MOST_WAYS, LAST_BEGUN)
     for teacher in itertools.takewhile(lambda _: may(), cut["teachers"]):
         key = digest(teacher["name"], teacher["source"])
         if teacher["wanted"] and key not in shown:

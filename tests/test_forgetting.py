@@ -10,6 +10,7 @@ from sources.mine import replacements
 from sources.text import symbols
 from sources.text.roots import Roots
 from sources.text.symbols import Package
+from sources.text.targets import Here
 from tests.test_backbones import NETS, wheel
 
 USERS = "import timm\nimport torch.nn as nn\n" + "".join(
@@ -39,6 +40,22 @@ def test_cuts_are_the_same_where_other_packages_are_let_go_of_in_between(monkeyp
     assert parsed > 0
     monkeypatch.setattr(symbols, "MAX_BESIDE", 0)
     assert every() == (whole, 0)
+
+
+def test_of_what_is_passed_over_only_what_may_bind_a_name_is_read_and_little_of_it_stays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = {f"net/part_{i}.py": f"class Part{i}: ...\n" for i in range(9)}
+    texts["net/part_3.py"] += "# before Part7\n"  # read for it, and in vain
+    texts["net/__init__.py"] = "".join(f"from .part_{i} import *\n" for i in range(9))
+    texts["use.py"] = "from net import Part7\n"
+    package = Package(texts, about=["use.py"])
+    assert package.lookup("use.py", "Part7") == Here("net/part_7.py", "Part7")
+    assert {*package._files} == {"use.py", "net/__init__.py", "net/part_7.py"}
+    assert not package.forget()
+    monkeypatch.setattr(symbols, "MAX_PASSED_OVER", 0)
+    assert package.forget()
+    assert {*package._files} == {"use.py"}
 
 
 def test_a_search_for_names_keeps_no_text_of_wide_characters() -> None:

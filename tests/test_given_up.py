@@ -1,4 +1,4 @@
-"""Mining: when a class is given up: what took long is tried in no further way, nor what fails alike again and again."""
+"""Mining: when a class is given up: what was tried often is tried in no further way, nor what fails alike each time."""
 
 from __future__ import annotations
 
@@ -26,30 +26,31 @@ class Net(nn.Module):
 """
 
 
-@pytest.mark.parametrize(("seconds", "made"), [(60, True), (0, False)])
-def test_what_took_long_is_tried_in_no_further_way(
-    seconds: int, made: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("ways", "seconds", "made"), [(1, 60, True), (0, 60, False), (1, 0, False)])
+def test_what_was_tried_often_is_tried_in_no_further_way(
+    ways: int, seconds: int, made: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(probe, "MOST_WAYS", ways)
     monkeypatch.setattr(probe, "LAST_BEGUN", seconds)
     assert (attempted(FAILS_IN_TRAINING, tmp_path)["reason"] == "") == made
 
 
-@pytest.mark.parametrize(("seconds", "watched"), [(60, ["a", "b"]), (0, [])])
-def test_what_took_long_is_looked_for_at_no_further_user(
-    seconds: int, watched: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("ways", "watched"), [(2, ["a", "b"]), (1, ["a"]), (0, [])])
+def test_what_was_tried_often_is_looked_for_at_no_further_user(
+    ways: int, watched: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = list[str]()
     monkeypatch.setattr(probe, "_seen", lambda user, _: seen.append(user["name"]) or {})
     monkeypatch.setattr(probe, "infer", lambda *_: {"reason": "inputs not inferred", "detail": ""})
     users = [{"name": name, "source": "", "wanted": "Net"} for name in "ab"]
     cut = {"name": "Net", "source": "", "told": {"users": users}, "lacks": []}
-    probe._tried(cut, 60, tmp_path, {}, allowance(seconds))
+    probe._tried(cut, 60, tmp_path, {}, allowance(ways, 60))
     assert seen == watched
 
 
-@pytest.mark.parametrize(("seconds", "asked"), [(60, 2), (0, 1)])
-def test_what_took_long_has_no_further_teacher(
-    seconds: int, asked: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("ways", "seconds", "asked"), [(2, 60, 2), (1, 60, 1), (2, 0, 1)])
+def test_what_was_tried_often_has_no_further_teacher(
+    ways: int, seconds: int, asked: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried = list[str]()
 
@@ -57,6 +58,7 @@ def test_what_took_long_has_no_further_teacher(
         tried.append(cut["told"]["seen"]["arguments"])
         return isolated(lambda: {"reason": "inputs not inferred"}, 1)
 
+    monkeypatch.setattr(taught, "MOST_WAYS", ways)
     monkeypatch.setattr(taught, "LAST_BEGUN", seconds)
     monkeypatch.setattr(taught, "attempt_one", attempt_one)
     teachers = [{"name": n, "source": "", "wanted": "", "symbol": n, "answer": [n, None]} for n in "ab"]

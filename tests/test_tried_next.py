@@ -19,12 +19,12 @@ from sources.infer.forward.failure import Failure
 from sources.infer.forward.influence import differing
 from sources.infer.forward.repairs import repairs
 from sources.infer.forward.variants import narrower
-from sources.infer.input_search import InputSearch, Tried
+from sources.infer.input_search import NOT_INFERRED, InputSearch, Tried
 from sources.infer.inputs import Tensor
 from sources.infer.running.check import TOO_LARGE
 from sources.infer.running.progress import Budget, Progress, TooMuchError
-from sources.infer.running.worth import NOT_FINITE
-from sources.infer.search import Solution, solve
+from sources.infer.running.worth import NOT_FINITE, RANDOM
+from sources.infer.search import NOT_CONSTRUCTED, Solution, solve
 from sources.other_cuts import other_cuts
 from sources.probe import load
 from sources.text.narrower import NOTE
@@ -141,3 +141,14 @@ def test_a_class_that_an_argument_names_stays_where_another_one_is_no_part_of_a_
     (found,) = cut_package(payload, tmp_path)["cuts"]
     assert "open" not in found["source"]
     assert found["told"]["sites"][0]["positional"] == ["Settings()", None]
+
+
+@pytest.mark.parametrize(("specs", "reason", "again"), [([], NOT_INFERRED, True), (None, NOT_INFERRED, False),
+                         (None, NOT_CONSTRUCTED, False), (None, RANDOM, True)])  # fmt: skip
+def test_arguments_alone_that_a_search_tried_among_others_are_not_taken_from_it(
+    specs: list[object] | None, reason: str, again: bool
+) -> None:
+    told = {"sites": [], "defaults": {}, "seen": {"arguments": {"p": "1"}, "specs": specs}}
+    cut = {"source": HEAD, "name": "Net", "lacks": [], "told": told}
+    others = other_cuts(cut, {"reason": reason, "detail": ""})
+    assert again == any(other["told"]["seen"] is None and other["source"] == HEAD for other, _ in others)

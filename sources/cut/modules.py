@@ -47,6 +47,8 @@ def candidates(package: Package) -> list[Candidate]:
             continue
         if any(word in package.texts[path] for word in _TELLING):
             found += finder.of_file(path)
+            if not package.roots:  # else a slicer may hold what was parsed of them
+                package.forget()
     return found
 
 

@@ -89,7 +89,7 @@ class Slicer:
         self._heavy: dict[Here, bool] = {}  # definitions of other packages that need too much there
 
     def forget(self) -> None:
-        """Let go of what was parsed of other packages, where that is much: not while pieces of a closure are in use.
+        """Let go of what was parsed beside what is cut, where that is much: not while pieces of a closure are in use.
 
         With it goes what is known by a statement's id, which another one may get.
         """

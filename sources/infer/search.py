@@ -48,6 +48,7 @@ MAX_MODULES = 9  # constructed modules whose forward is tried
 MAX_FLAWED_MODULES = 2
 KEPT = 1 << 23  # weights of a module that is kept while others are tried
 MAX_LARGE = 3  # modules of too many parameters, none of whose arguments says how wide it is
+NOT_CONSTRUCTED = "constructor not inferred"
 PARAMETERS = "parameters"  # of which a module has too many
 MAX_ALIKE = 3  # modules that fail alike: others hardly ever do otherwise
 # With which much runs.
@@ -192,7 +193,7 @@ def _unsolved(first: Unsolved | None, failures: Failures, constructions: Constru
     if first is not None:
         return replace(first, failures=tuple(failures.values()))
     message = constructions.message
-    return Unsolved("constructor not inferred", message, (Failed(constructions.furthest, None, message),))
+    return Unsolved(NOT_CONSTRUCTED, message, (Failed(constructions.furthest, None, message),))
 
 
 def _with_parts(module: nn.Module, arguments: Arguments, outcome: Tried, text: str) -> list[Arguments]:

@@ -117,7 +117,7 @@ def parse(path: str, text: str, own: Callable[[str], bool], rewrites: Sequence[R
             warnings.simplefilter("ignore")
             text, tree, unread = readable(main_as_function(without_reserved(text)))
             for rewrite in rewrites:
-                if (plain := rewrite(text, tree)) is not text:
+                if (plain := rewrite(text, tree)) != text:
                     text, tree = plain, ast.parse(plain)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ValueError(f"{type(error).__name__}: {error}".splitlines()[0]) from error

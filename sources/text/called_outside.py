@@ -10,19 +10,20 @@ import ast
 import re
 
 from sources.text.rewrite import Edits, Text
-from sources.text.scope import forwards, nodes
+from sources.text.scope import classes, forwards, nodes
 
 _BUILDS = re.compile(
     r"_?(build|create|init|make|define|configure|setup)_?(model|net(work)?s?|modules|layers)|build|setup"
 )
+_DEFINES = re.compile(rf"def ({_BUILDS.pattern})\(self\)")  # searched for in every file: plain letters come first
 
 
 def with_built_parts(text: str, tree: ast.Module) -> str:
     """The text with constructors that end in such a method, where nothing of the file calls it on itself."""
-    if not re.search(rf"\bdef ({_BUILDS.pattern})\(self\)", text):
+    if not _DEFINES.search(text):
         return text
     edits = Edits(Text.of(text))
-    for kind in (n for n in nodes(tree) if isinstance(n, ast.ClassDef)):
+    for kind in classes(tree):
         methods = {s.name: s for s in kind.body if isinstance(s, ast.FunctionDef)}
         builds = [m for n, m in methods.items() if _BUILDS.fullmatch(n) and _makes(m) and f"self.{n}(" not in text]
         init = methods.get("__init__")
@@ -44,11 +45,10 @@ def _makes(method: ast.FunctionDef) -> bool:
 
 def with_named_inputs(text: str, tree: ast.Module) -> str:
     """The text with a parameter for each input that forward takes out of its ``**kwargs``: ``kwargs["labels"]``."""
+    if not (taking := [(method, rest) for method in forwards(tree) if (rest := method.args.kwarg)]):
+        return text
     edits = Edits(Text.of(text))
-    for method in forwards(tree):
-        rest = method.args.kwarg
-        if rest is None:
-            continue
+    for method, rest in taking:
         taken = [n for n in nodes(method) if isinstance(n, ast.Subscript) and _key(n, rest.arg)]
         names = list(dict.fromkeys(_key(n, rest.arg) for n in taken))
         uses = [n for n in nodes(method) if isinstance(n, ast.Name) and n.id == rest.arg]

@@ -122,6 +122,8 @@ def _is_idle(tree: ast.AST, block: list[ast.stmt]) -> bool:
 
 def _fetches(tree: ast.AST, skip: Callable[[ast.AST], bool] = lambda _: False) -> bool:
     """Whether a tree calls what fetches weights, outside of what it may ``skip``."""
+    if not any(isinstance(n, ast.Attribute | ast.Name) and _name(n) in FETCHING for n in nodes(tree)):
+        return False  # as nearly every tree, of which the nodes are known
     stack = [tree]
     while stack:
         node = stack.pop()

@@ -12,10 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from sources.text.rewrite import Edits, Text
-from sources.text.scope import forwards, is_literal, nodes, walk
+from sources.text.scope import classes, forwards, is_literal, nodes, walk
 
-_CALLED = re.compile(r"\bdef __call__\b")
-_STARRED = re.compile(r"\bdef forward\b.*?[(,]\s*\*\s*,", re.S)
 _STAR = re.compile(rb"(?:[\s,()]|#[^\n]*\n)*(?P<star>\*\s*,)")  # behind what may stand before it, comments included
 _MAIN = re.compile(r"""^if\s*\(?\s*__name__\s*==\s*['"]__main__['"]\s*\)?\s*:""", re.M)
 _BY_NAME = re.compile(r"(importlib\.)?import_module|__import__")
@@ -44,17 +42,17 @@ def with_plain_imports(text: str, tree: ast.Module) -> str:
 
 def with_forward(text: str, tree: ast.Module) -> str:
     """The text with ``forward`` in place of the ``__call__`` that a module class defines for want of one."""
-    if not _CALLED.search(text):
+    if "def __call__" not in text:
         return text
-    classes = [n for n in nodes(tree) if isinstance(n, ast.ClassDef)]
-    above = {n.name: [ast.unparse(b).split(".")[-1] for b in n.bases] for n in classes}
-    defined = {n.name: {s.name for s in n.body if isinstance(s, ast.FunctionDef)} for n in classes}
+    every = classes(tree)
+    above = {n.name: [ast.unparse(b).split(".")[-1] for b in n.bases] for n in every}
+    defined = {n.name: {s.name for s in n.body if isinstance(s, ast.FunctionDef)} for n in every}
 
     def is_module(name: str, seen: frozenset[str] = frozenset()) -> bool:
         return name == "Module" or name not in seen and any(is_module(b, seen | {name}) for b in above.get(name, ()))
 
     lines = text.split("\n")
-    for node in classes:
+    for node in every:
         for method in node.body if "forward" not in defined[node.name] and is_module(node.name) else ():
             if isinstance(method, ast.FunctionDef) and method.name == "__call__":
                 at = method.lineno - 1
@@ -67,13 +65,13 @@ def with_positional_inputs(text: str, tree: ast.Module) -> str:
 
     Such an input that must be given has None for its default where one before it has a default.
     """
-    if not _STARRED.search(text):
+    if not (named := [method for method in forwards(tree) if method.args.kwonlyargs]):
         return text
     edits = Edits(Text.of(text))
-    for method in forwards(tree):
+    for method in named:
         given = method.args
         before: list[ast.arg | ast.expr] = [*given.posonlyargs, *given.args, *given.defaults]
-        if given.vararg or not given.kwonlyargs or not before:
+        if given.vararg or not before:
             continue
         start, end = max(map(edits.text.end, before)), edits.text.start(given.kwonlyargs[0])
         star = _STAR.match(edits.text.data, start, end)

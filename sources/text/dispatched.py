@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from sources.text.rewrite import Edits, Text
-from sources.text.scope import nodes, walk
+from sources.text.scope import classes, walk
 
 _WITH_DEFAULT = ("get", "pop")
 
@@ -21,7 +21,7 @@ def with_usual_methods(text: str, tree: ast.Module) -> str:
     if "getattr(self," not in text:
         return text
     edits = Edits(Text.of(text))
-    for kind in (n for n in nodes(tree) if isinstance(n, ast.ClassDef)):
+    for kind in classes(tree):
         for method in (s for s in kind.body if isinstance(s, ast.FunctionDef)):
             for taken in _taken(method):
                 if name := _spelled(taken.args[1], _usual(method)):

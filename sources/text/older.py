@@ -10,7 +10,7 @@ from typing import TypeGuard
 
 from sources.text.removed import MODULE, REMOVED
 from sources.text.rewrite import Edits, Text
-from sources.text.scope import nodes, walk
+from sources.text.scope import classes, nodes, walk
 
 _MOVED = {("fractions", "gcd"): ("math", "gcd"), ("inspect", "getargspec"): ("inspect", "getfullargspec"),
           ("time", "clock"): ("time", "perf_counter"), ("itertools", "izip_longest"): ("itertools", "zip_longest"),
@@ -53,7 +53,7 @@ def with_factories(text: str, tree: ast.Module) -> str:
         return text
     edits = Edits(Text.of(text))
     start, end, data = edits.text.start, edits.text.end, edits.text.data
-    fields = (s for n in nodes(tree) if isinstance(n, ast.ClassDef) and _is_data_class(n) for s in n.body)
+    fields = (s for kind in classes(tree) if _is_data_class(kind) for s in kind.body)
     plain = [s.value for s in fields if isinstance(s, ast.AnnAssign) and _is_record(s.value)]
     said = (k for n in nodes(tree) if isinstance(n, ast.Call) and _is_field(n) for k in n.keywords)
     for keyword in [k for k in said if k.arg == "default" and _is_record(k.value)]:

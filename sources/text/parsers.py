@@ -14,6 +14,7 @@ from sources.text.folded import folded
 from sources.text.scope import is_literal
 
 _PARSE = re.compile(r"\bparse(_known)?_args\(|\bget_config\(")
+_SAYING = ("_args(", "get_config(")  # one of them is in what that finds, and looked for at no cost
 _PARSING = ("parse_args", "parse_known_args")
 _TYPES = {"int": "1", "float": "0.5", "str": "''", "bool": "False"}
 NAMESPACE_IMPORT = "from types import SimpleNamespace"
@@ -25,7 +26,7 @@ def without_arguments(text: str, tree: ast.Module) -> str:
 
     Line numbers of what comes before and after the replaced statements may change.
     """
-    if not _PARSE.search(text):
+    if not any(word in text for word in _SAYING) or not _PARSE.search(text):
         return text
     functions = [n for n in tree.body if isinstance(n, ast.FunctionDef)]
     makers = {n.name: n for n in functions if n.name != MAIN and _PARSE.search(ast.unparse(n))}

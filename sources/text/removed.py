@@ -13,7 +13,7 @@ REMOVED = frozenset(
     ["rfft", "irfft", "ifft", "symeig", "eig", "solve", "gesv", "lstsq", "gels", "potrf", "matrix_rank"]
 )
 _CALLED = frozenset(["fft"])  # which are modules now
-_SAID = re.compile(rf"\btorch\.(?:{'|'.join(sorted(REMOVED))})\b|\btorch\.fft\(")
+_SAID = re.compile(rf"torch\.(?:{'|'.join(sorted(REMOVED))})\b|torch\.fft\(")
 
 
 def with_removed(text: str, tree: ast.Module) -> str:

@@ -17,6 +17,11 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PLAIN = frozenset(["ctx", "id", "attr", "conversion", "simple", "is_async", "type_comment"])
 _KINDS = [kind for kind in vars(ast).values() if isinstance(kind, type) and issubclass(kind, ast.AST)]
 _INNER = {k: tuple(f for f in k._fields if f not in _PLAIN) if k is not ast.Constant else () for k in _KINDS}
+_STATEMENTS = frozenset(["body", "handlers", "orelse", "finalbody", "cases"])  # fields that hold these, or their blocks
+_HOLDING = (ast.mod, ast.stmt, ast.excepthandler, ast.match_case)
+_BLOCKS: dict[type[ast.AST], tuple[str, ...]] = {
+    k: tuple(f for f in k._fields if f in _STATEMENTS) for k in _KINDS if issubclass(k, _HOLDING)
+}
 
 
 def is_literal(node: ast.expr) -> bool:
@@ -60,8 +65,17 @@ class Reads:
 
 def forwards(tree: ast.AST) -> Iterator[ast.FunctionDef]:
     """The method ``forward`` of each class of a text."""
-    methods = (s for n in nodes(tree) if isinstance(n, ast.ClassDef) for s in n.body)
+    methods = (s for kind in classes(tree) for s in kind.body)
     return (s for s in methods if isinstance(s, ast.FunctionDef) and s.name == "forward")
+
+
+def classes(tree: ast.AST) -> list[ast.ClassDef]:
+    """All classes of a text, as ``walk`` comes to them: they stand among statements, which are few of its nodes."""
+    found = [tree]
+    for node in found:  # grows on the way
+        for name in _BLOCKS[node.__class__]:
+            found += getattr(node, name)
+    return [n for n in found if isinstance(n, ast.ClassDef)]
 
 
 def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:

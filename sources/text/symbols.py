@@ -19,6 +19,7 @@ from sources.text.vendored import COPIED, instead
 
 MAX_HOPS = 16  # of re-exports: more is a circle
 MAX_BESIDE = 3 << 20  # characters of packages beside it that are parsed, beyond which they are let go of
+MAX_PASSED_OVER = 6 << 20  # the same of files of its own that are passed over
 # Replacements that take the place of a package's own file, which reads its own source text or writes other code.
 WITHIN = frozenset(["torch_geometric.nn.conv.message_passing"])
 # What is compiled into packages that repositories copy: with a file of such a package, and the one that is no text.
@@ -88,16 +89,20 @@ class Package:
         return self._files[path]
 
     def forget(self) -> bool:
-        """Let go of the parsed files of packages beside this one, where they are many; whether they were.
+        """Let go of the parsed files of packages beside this one, or passed over, where they are many; whether so.
 
         What names mean stays known: one is parsed again when its text is needed again.
         """
-        beside = {p: file for p, file in self._files.items() if file and p in self.roots} if self.roots else {}
-        if sum(len(file.text) for file in beside.values()) <= MAX_BESIDE:
+        beside = {p: file for p, file in self._files.items() if file and self._is_beside(p)}
+        if sum(len(file.text) for file in beside.values()) <= (MAX_BESIDE if self.roots else MAX_PASSED_OVER):
             return False
         for path in beside:
             del self._files[path]
         return True
+
+    def _is_beside(self, path: str) -> bool:
+        """Whether a file is of another package, or one that is passed over: of these only what is needed is read."""
+        return path in self._passed_over or path in self.roots
 
     def _text(self, path: str) -> str:
         return self.roots[path] if path in self.roots else self.texts[path]
@@ -254,7 +259,7 @@ class Package:
         return file is not None and any(isinstance(how, ast.Assign) for how in file.bindings.get(target.name, []))
 
     def _lookup(self, path: str, name: str, hops: int) -> Target:
-        if path in self.roots and not self._may_bind(path, name):
+        if self._is_beside(path) and not self._may_bind(path, name):
             return Missing(name)  # without a look: packages import all of their files
         file = self.file(path)
         if file is None or hops > MAX_HOPS:
@@ -275,19 +280,24 @@ class Package:
         return found
 
     def _may_bind(self, path: str, name: str) -> bool:
-        """Whether a file of another package may bind a name, by a look at its text: as it is read, once it was."""
-        if (read := self._files.get(path)) is not None:
-            return name in read.text or " import *" in read.text
-        return self.roots.says(path, name, " import *")
+        """Whether a file that ``_is_beside`` may bind a name, by a look at its text: as it is read, once it was."""
+        read = self._files.get(path)
+        if read is None and path in self.roots:
+            return self.roots.says(path, name, " import *")
+        text = read.text if read is not None else self.texts[path]
+        return name in text or " import *" in text
 
     def _starred(self, file: File, name: str, hops: int) -> Target:
         for star in file.stars:
             inner = self._module(file.path, star.module, star.level)
             inner = inner or self._rooted(file.path, star.module)
             if inner is not None and self._has(inner):
+                fresh = inner in self._passed_over and inner not in self._files
                 found = self.lookup(inner, name, hops + 1)
                 if not isinstance(found, Missing):
                     return found
+                if fresh:  # of so many files that hold what all is imported of, none is to stay
+                    self._files.pop(inner, None)
             elif inner is None and exports(star.module, name):
                 return canonical(External(star.module, name))
         return Missing(name)
