@@ -1,6 +1,6 @@
-"""Python's ``int`` and ``float``, and ``numel`` of a shape, for symbols: ``int(dim * mlp_ratio)`` stays an expression.
+"""Python's ``int``, ``float`` and ``len``, and ``numel`` of a shape, for symbols: ``int(dim * ratio)`` stays one.
 
-Python asks ``__int__`` for a number, so the task's calls are renamed in its tree.  A quotient is rounded down, which is
+Python asks ``__int__`` and ``__len__`` for a number, so the task's calls are renamed in its tree.  A quotient is rounded down, which is
 what ``int`` does with positive numbers.
 """
 
@@ -17,12 +17,13 @@ from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.utils._sympy import functions
 
 WHOLE, WHOLE_TYPE, NUMEL, REAL, RATES = "__whole__", "__whole_type__", "__numel__", "__real__", "__rates__"
+LENGTH = "__length__"
 _plain_floor, _plain_ceil = math.floor, math.ceil
 LARGEST_DENOMINATOR = 64  # beyond it a float's rounding could decide the quotient
 
 
 class WholeNumbers(ast.NodeTransformer):
-    """Renames calls of ``int`` and ``float``, and lets ``isinstance(n, int)`` hold for symbols."""
+    """Renames calls of ``int``, ``float`` and ``len``, and lets ``isinstance(n, int)`` hold for symbols."""
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.ListComp:
         """``[x.item() for x in torch.linspace(0, drop_path, depth)]``: fake tensors have no items."""
@@ -42,6 +43,8 @@ class WholeNumbers(ast.NodeTransformer):
                 function.id = WHOLE
             case ast.Call(func=ast.Name(id="float") as function, args=[_]):
                 function.id = REAL
+            case ast.Call(func=ast.Name(id="len") as function, args=[_]):
+                function.id = LENGTH
             case ast.Call(func=ast.Attribute(value=value, attr="numel"), args=[], keywords=[]):
                 made = ast.Call(ast.Name(NUMEL, ast.Load()), [value], [])
                 return ast.fix_missing_locations(ast.copy_location(made, node))
@@ -103,6 +106,11 @@ def numel(value: Any) -> Any:
     return math.prod(value) if isinstance(value, torch.Size) else value.numel()
 
 
+def length(value: Any) -> Any:
+    """``len(value)``, which of a tensor with symbols is symbolic."""
+    return value.shape[0] if isinstance(value, torch.Tensor) and value.ndim else len(value)
+
+
 class Rate(float):
     """A number that stands for a tensor of one."""
 
@@ -117,7 +125,7 @@ def rates(*arguments: Any, **options: Any) -> list[Rate]:
         return list(map(Rate, torch.linspace(*arguments, **options).tolist()))
 
 
-NAMES = {WHOLE: whole, REAL: real, NUMEL: numel, WHOLE_TYPE: (int, torch.SymInt), RATES: rates}
+NAMES = {WHOLE: whole, REAL: real, LENGTH: length, NUMEL: numel, WHOLE_TYPE: (int, torch.SymInt), RATES: rates}
 
 
 def _rounded(expression: sympy.Expr, up: bool) -> sympy.Expr | None:
