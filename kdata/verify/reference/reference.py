@@ -27,6 +27,7 @@ from kdata.verify.exchange.telling import line
 from kdata.verify.exchange.wire import NotPlainError, Writer
 from kdata.verify.options import Concession
 from kdata.verify.reference.assigned import assigned
+from kdata.verify.reference.choices import Choices
 from kdata.verify.reference.conditioned import bears, suited
 from kdata.verify.reference.draws import draw, thinned
 from kdata.verify.reference.faults import TaskFaultError, answered, demand_runnable
@@ -310,12 +311,13 @@ class Reference:
 
         ``shared``: whole rows are of one value, whose mean may be off by an ulp for all of them.
         """
-        with Meter() as meter:
+        with Meter() as meter, Choices() as choices:
             eager, module, held = self._answer(program, state, inputs)
         cost = meter.cost
         changed = [name for name, value in module.state_dict().items() if not equal(value, state.get(name))]
         kept: dict[str, Any] = {"eager": self._plain(self.kept, eager), "inputs": self._plain(self.kept, held),
                 "state": self.kept.write(dict(module.state_dict())), "golden": None, "note": "", "noisy": [],
+                "chosen": [self._plain(self.kept, part) for part in choices.of(eager)],
                 "dropped": None, "terms": cost.terms, "sums": cost.sums, "products": cost.products,
                 "tf32": self.tf32 and cost.products}  # fmt: skip
         if (cost.jumps or cost.narrows) and (not self._slim or cost.largest <= STEPPED):
@@ -326,10 +328,8 @@ class Reference:
             return kept | {"noisy": self._noisy(1, program, state, inputs, changed, move, cost.names)}
         try:
             golden, exact = self._golden(program, state, inputs)
-            kept |= {
-                "golden": self._plain(self.kept, golden),
-                "golden_state": self.kept.write(state_by(exact, changed)),
-            }
+            kept |= {"golden": self._plain(self.kept, golden),
+                     "golden_state": self.kept.write(state_by(exact, changed))}  # fmt: skip
         except Exception as error:  # noqa: BLE001 - no fp64 form: eager itself is the measure
             kept["note"] = f"golden in the task's own dtype ({line(error)[:120]})"
         with contextlib.suppress(Exception):  # outside its domain: one mutant less
