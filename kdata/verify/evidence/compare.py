@@ -316,11 +316,11 @@ def exactly(
 
 
 def _whichever(answer: Array, eager: Array, rows: Array, classes: Array) -> Array:
-    """Where indices name what is equal to what eager names; nowhere where they name something twice that it does not."""
+    """Where indices name what is equal to what eager names; nowhere where they name twice what it does not."""
     within = (answer >= 0) & (answer < classes.shape[1])
     named = np.where(within, answer, 0).astype(np.int64)
     twice, allowed = (np.unique(rows * classes.shape[1] + i).size for i in (named, eager.astype(np.int64)))
-    return within & (classes[rows, named] == classes[rows, eager]) & (twice >= allowed)
+    return np.asarray(within & (classes[rows, named] == classes[rows, eager]) & (twice >= allowed))
 
 
 def rms(values: Array) -> float:

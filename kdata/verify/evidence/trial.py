@@ -13,9 +13,9 @@ import numpy as np
 from kdata.record import Trial
 from kdata.verify import reasons
 from kdata.verify.evidence.compare import (
-    Chosen,
     EXACT,
     FEW,
+    Chosen,
     Errors,
     Nature,
     Node,

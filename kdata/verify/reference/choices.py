@@ -47,7 +47,7 @@ class Choices(TorchDispatchMode):
         return out
 
     def of(self, outputs: Any) -> list[Any]:
-        """Of each output that is such indices the rows, and the classes, None in place of others; nothing without any."""
+        """Of each output that is such indices the rows, and the classes; nothing where there is none."""
         found = {id(t): self._of(t) for t in tree_leaves(outputs) if integral(t)} if self._chosen else {}
         if not any(found.values()):
             return []

@@ -86,7 +86,7 @@ class Reference:
 
     def __init__(self, payload: dict[str, Any]) -> None:
         self.source, self.entry_point = payload["source"], payload["entry_point"]
-        self.prober = Prober(self.source, self.entry_point)
+        self.prober = Prober(self.source, self.entry_point, payload.get("unlike", ()))
         self.count, self.seeds = payload["variants"], payload["seeds"]
         self.thorough, self.tf32 = payload["level"] == "trust", payload["precision"] == "tf32"
         self._conceded = Concession(**payload.get("conceded", {}))
