@@ -33,7 +33,7 @@ from kdata.verify.reference.draws import draw, thinned
 from kdata.verify.reference.faults import TaskFaultError, answered, demand_runnable
 from kdata.verify.reference.influence import copies, moved, same_again, unused
 from kdata.verify.reference.probe import Cost, Meter, Prober
-from kdata.verify.reference.roundings import either_way, nudge
+from kdata.verify.reference.roundings import but_labels, either_way, nudge
 from kdata.verify.reference.scaled import TooLargeError
 from kdata.verify.reference.styles import ALONE, DETAILS, schedule
 from kdata.verify.reference.ties import either_place
@@ -350,7 +350,7 @@ class Reference:
             moved = {k: move(v) for k, v in state.items()}
             try:
                 with nudge(inputs, number, names):
-                    noisy, other, _ = self._answer(program, moved, tree_map(move, inputs))
+                    noisy, other, _ = self._answer(program, moved, but_labels(move, inputs, names))
             except Exception:  # noqa: BLE001, S112 - at the edge of its domain: one estimate less
                 continue
             found.append([self._plain(self.kept, noisy), self.kept.write(state_by(other, changed))])
