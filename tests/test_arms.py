@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from kdata.verify.beyond import aside
 from kdata.verify.candidate import arms
 
 TEXT = """
@@ -136,3 +137,19 @@ class ModelNew:
 def test_what_earlier_calls_have_kept_is_told_from_what_is_made_once_or_in_a_call() -> None:
     found = {t.text for t in arms.tests(GROWING) if t.counts}
     assert found == {"len(self.seen) > 60", "len(KEPT) > 9"}
+
+
+def test_whether_there_are_programs_is_not_asked_of_a_card() -> None:
+    """As many as tiles or processors are none where there are no tiles: nowhere else does such an arm run."""
+    text = """
+def run(x, y):
+    count = torch.cuda.get_device_properties(x.device).multi_processor_count if x.is_cuda else 3
+    programs = min(x.numel(), count)
+    if programs > 0:
+        return 1
+    if count > 0 or programs > 100:
+        return 2
+"""
+    found = {t.text: t for t in arms.tests(text)}
+    assert [name for name, test in found.items() if test.empty] == ["programs > 0", "count > 0"]
+    assert [name for name, test in found.items() if aside._of_tiles(test)] == ["programs > 0"]

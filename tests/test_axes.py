@@ -6,7 +6,7 @@ import pytest
 
 from kdata.task import sizes
 from kdata.verify.beyond.aside import _fewer
-from kdata.verify.reference.axes import apart
+from kdata.verify.reference.extents import apart, asked_apart
 from kdata.verify.reference.probe import Prober
 from kdata.verify.reference.slack import on_purpose
 from kdata.verify.reference.variants import plan
@@ -212,3 +212,35 @@ def test_sizes_scaled_down_one_by_one_leave_an_answer() -> None:
     """Four rates would be the least that runs: 0 / (4 // 4 - 1) is no number."""
     base = plan(Prober(UNDEFINED, "Model"), 4, thorough=False)[0]
     assert base.values == {"rows": 4, "rates": 8} and not base.run.void
+
+
+@pytest.mark.parametrize(("text", "dims"), [
+    ("b, h, n, d = q.shape; s = k.shape[2]; go(n, s)", {2}),
+    ("n, s = q.shape[1], k.size(1); go(n, s)", {1}),
+    ("b, n, d = q.shape; _, s, _ = k.size(); go(n, s)", {1, -2}),
+    ("n, s = q.shape[1], k.shape[1]; assert n == s; go(n)", set()),
+    ("b, n, d = q.shape; go(n, k.stride(0))", set()),
+])  # fmt: skip
+def test_who_asks_two_tensors_for_their_sizes_takes_them_to_differ(text: str, dims: set[int]) -> None:
+    assert asked_apart(FORWARD.format(text)) == dims
+
+
+ATTENTION = """
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, q, k, v):
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+def get_inputs():
+    return [torch.randn(2, 2, 24, 16), torch.randn(2, 2, 24, 16), torch.randn(2, 2, 24, 16)]
+
+def get_init_inputs():
+    return []
+"""
+
+
+@pytest.mark.parametrize(("unlike", "differ"), [((), False), ((2,), True)])
+def test_keys_are_more_than_queries_for_who_tells_them_apart(unlike: tuple[int, ...], differ: bool) -> None:
+    shapes = [variant.run.shapes for variant in plan(Prober(ATTENTION, "Model", unlike), 4, thorough=True)]
+    assert any(q[2] != k[2] == v[2] for q, k, v in shapes) == differ

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from kdata.verify.evidence.compare import Nature, errors
 from kdata.verify.reference.probe import Meter
-from kdata.verify.reference.roundings import either_way
+from kdata.verify.reference.roundings import but_labels, either_way
 from kdata.verify.reference.values import span
 
 NEAR = (1 + 2.0**-8 + 2.0**-22) / 1.5  # times 1.5 it is nearly the middle of two numbers of bfloat16
@@ -67,3 +67,13 @@ def test_a_step_within_what_noise_allows_is_no_error_of_the_whole() -> None:
     noisy = [eager + 1e-4 * (np.arange(10000) == n) for n in (7, 8)]  # as it was widened for
     for ends, passed in ((None, False), ((low, high), True)):
         assert errors("output", answer, eager, eager, noisy, "float32", Nature(1, False), ends).passed == passed
+
+
+def test_labels_are_not_an_ulp_from_what_they_are_compared_with() -> None:
+    """Moved by one, a target that is one would be none, and its loss zero: any answer would do."""
+    inputs = [torch.rand(4), torch.ones(4)]
+    for names, first, second in (({"eq"}, True, False), ({"mul"}, True, True)):
+        one, other = but_labels(lambda t: t + 1e-7, inputs, names)
+        assert [bool((a != b).any()) for a, b in zip((one, other), inputs, strict=True)] == [first, second]
+    (only,) = but_labels(lambda t: t + 1.0, [torch.ones(4)], {"eq"})
+    assert bool((only == 2).all())

@@ -49,6 +49,7 @@ from kdata.verify.gpu.judge import Seat
 from kdata.verify.lifting import lifted
 from kdata.verify.options import WHOLE, Concession, Options
 from kdata.verify.reference import breadth
+from kdata.verify.reference.extents import asked_apart
 from kdata.verify.reference.styles import TAILED
 
 Rule = Callable[[Task, Candidate, Options], Receipt]
@@ -116,7 +117,8 @@ def _judged(task: Task, candidate: Candidate, options: Options, conceded: Conces
         gradient = breadth.offers_gradients(candidate.source)
         named = languages.values_named(candidate)
         plain = replace(options, targets=())
-        asked = task.source, task.entry_point, plain, salt, gradient, named, conceded
+        unlike = asked_apart(languages.python(candidate)) if salt and not conceded.together else frozenset[int]()
+        asked = task.source, task.entry_point, plain, salt, gradient, named, conceded, unlike
         expected = expect(*asked)
         found.mode = expected.mode
         if not (salt or asks_how(candidate.source)):

@@ -22,7 +22,7 @@ from kdata.verify.candidate.subset import jitted
 from kdata.verify.constants import name_of
 from kdata.verify.evidence.compare import EXACT, Tensors, UnequalError, errors, exactly, leaves, structure
 from kdata.verify.evidence.findings import Findings, Launch, RejectedError
-from kdata.verify.evidence.trial import Expected, nature, span_of
+from kdata.verify.evidence.trial import Expected, chosen_of, nature, span_of
 from kdata.verify.exchange.scratch import LATE, RETURNED
 
 GROSS = 30.0  # times what is allowed: the measure is eager's own answer, and one run says how well-conditioned that is
@@ -379,7 +379,8 @@ def wrong(
             both = span_of(kept, path, dtype, ours)
             ends = (both[0][mask], both[1][mask]) if both else None
             if dtype.startswith(EXACT):
-                exactly(path, got, wanted, None, ends)
+                chosen = chosen_of(kept, path, ours)
+                exactly(path, got, wanted, None, ends, chosen and (chosen[0][mask], chosen[1]))
                 continue
             moved = [ours.array(node["tensor"])[mask] for noise in noisy if "tensor" in (node := noise.get(path, {}))]
             measured = errors(path, got, wanted, None, moved, dtype, nature(trial), ends)

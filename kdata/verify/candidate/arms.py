@@ -49,6 +49,7 @@ class Test:
     sized: bool = False  # whether it asks how large something is, so that what is done for it may be done for all
     small: tuple[int, ...] = ()  # numbers that it names, as far as they are ranks or few elements
     counts: bool = False  # whether it asks how much earlier calls have kept
+    empty: bool = False  # whether it asks if there is anything to do: a name, or one beside zero or one
 
 
 def went(number: int, value: Any) -> bool:
@@ -120,8 +121,16 @@ def tests(text: str) -> list[Test]:
         refused = refusals.get(id(node), frozenset())
         sized, small = _tells_sizes(node, words), tuple(v for v in numbers_of(node) if v <= SMALL)
         counts = not growing.isdisjoint(_measured(node))
-        found.append(Test(number, node.lineno, ast.unparse(node)[:80], words, refused, whole, sized, small, counts))
+        found.append(Test(number, node.lineno, ast.unparse(node)[:80], words, refused, whole, sized, small, counts,
+                          _asks_for_any(node)))  # fmt: skip
     return found
+
+
+def _asks_for_any(node: ast.expr) -> bool:
+    parts = [node.left, *node.comparators] if isinstance(node, ast.Compare) else [node]
+    return sum(isinstance(p, ast.Name) for p in parts) == 1 and all(
+        isinstance(p, ast.Name) or constant(p) in (0, 1) for p in parts
+    )
 
 
 def _growing(tree: ast.Module) -> frozenset[str]:

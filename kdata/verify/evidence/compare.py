@@ -98,6 +98,7 @@ class Nature:
     rows: int | None = None  # and each row, or what is a row of this dimension, has its own: it is judged by itself
 
 
+Chosen = tuple[Array, Array]  # of indices the row of each, and the rows, in which equal elements have equal numbers
 Span = tuple[Array, Array]  # the least and the largest answers to inputs moved by some ulps
 
 
@@ -293,8 +294,12 @@ def _eights(dtype: str) -> Array:
     return np.concatenate([size, -size])
 
 
-def exactly(path: str, answer: Array, eager: Array, golden: Array | None, span: Span | None = None) -> None:
+def exactly(
+    path: str, answer: Array, eager: Array, golden: Array | None, span: Span | None = None, chosen: Chosen | None = None
+) -> None:  # fmt: skip
     """Integers, booleans, float8: equal to eager or, where rounding decides, the golden or what is between honest ones.
+
+    ``chosen``: of indices of which others would do, see ``kdata.verify.reference.choices``.
 
     Raises:
         UnequalError: somewhere they are neither.
@@ -304,8 +309,18 @@ def exactly(path: str, answer: Array, eager: Array, golden: Array | None, span: 
         right |= answer == golden
     if span is not None and not np.all(right):
         right |= stepping(np, answer.astype(np.float64), [a.astype(np.float64) for a in (eager, *span)], 0.0)
+    if chosen is not None and not np.all(right):
+        right |= _whichever(answer, eager, *chosen)
     if not bool(np.all(right)):
         raise UnequalError(reasons.WRONG, f"{path}: {int((~right).sum())} of {answer.size} elements differ")
+
+
+def _whichever(answer: Array, eager: Array, rows: Array, classes: Array) -> Array:
+    """Where indices name what is equal to what eager names; nowhere where they name twice what it does not."""
+    within = (answer >= 0) & (answer < classes.shape[1])
+    named = np.where(within, answer, 0).astype(np.int64)
+    twice, allowed = (np.unique(rows * classes.shape[1] + i).size for i in (named, eager.astype(np.int64)))
+    return np.asarray(within & (classes[rows, named] == classes[rows, eager]) & (twice >= allowed))
 
 
 def rms(values: Array) -> float:

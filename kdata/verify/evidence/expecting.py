@@ -26,12 +26,14 @@ class UndecidedError(Exception):
 @lru_cache(maxsize=8)
 def expect(
     source: str, entry_point: str, options: Options, salt: str = "", gradient: bool = False,
-    named: tuple[float, ...] = (), conceded: Concession = Concession(), most: int = 0,  # noqa: B008 - frozen
+    named: tuple[float, ...] = (), conceded: Concession = Concession(), unlike: frozenset[int] = frozenset(),  # noqa: B008 - frozen
+    most: int = 0,
 ) -> Expected:  # fmt: skip
     """Run a task's reference at all its variants. Remembered for the task's other candidates.
 
     ``gradient``: and its backward, for a candidate that offers one. ``named``: values that inputs hold in one more
-    draw. ``conceded``: to the candidate, in sizes. ``most``: elements up to which it is run at its own sizes, too, if
+    draw. ``conceded``: to the candidate, in sizes. ``unlike``: dimensions in which inputs that are alike
+    may differ for all that it says. ``most``: elements up to which it is run at its own sizes, too, if
     these are not those that the level asks for.
 
     Raises:
@@ -42,7 +44,7 @@ def expect(
     grid = options.level == "trust"
     payload = {"source": source, "entry_point": entry_point, "variants": options.sizes, "seeds": seeds,
                "level": options.level, "grid": grid, "gradient": gradient, "named": list(named),
-               "conceded": asdict(conceded), "whole": most or WHOLE[options.level],
+               "conceded": asdict(conceded), "unlike": sorted(unlike), "whole": most or WHOLE[options.level],
                "precision": options.precision}  # fmt: skip
     side = "wider" if grid or gradient or named else "reference"
     try:

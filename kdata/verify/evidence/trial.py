@@ -15,6 +15,7 @@ from kdata.verify import reasons
 from kdata.verify.evidence.compare import (
     EXACT,
     FEW,
+    Chosen,
     Errors,
     Nature,
     Node,
@@ -219,6 +220,13 @@ def span_of(kept: dict[str, Any], path: str, dtype: str, ours: Tensors) -> Span 
     return (found[0], found[1]) if len(found) == 2 else None
 
 
+def chosen_of(kept: dict[str, Any], path: str, ours: Tensors) -> Chosen | None:
+    """Rows and classes of an output of indices of which others would do; None for any other output."""
+    parts = [dict(leaves(node)).get(path, {}) for node in kept.get("chosen", ())]
+    found = [ours.array(n["tensor"]) for n in parts if "tensor" in n]
+    return (found[0], found[1]) if len(found) == 2 else None
+
+
 def _outputs(expected: Expected, trial: dict[str, Any], report: dict[str, Any], returned: Tensors) -> list[Errors]:
     kept, ours = trial["kept"], expected.kept
     pairs = structure(kept["eager"], ours, report["outputs"], returned)
@@ -234,7 +242,8 @@ def _outputs(expected: Expected, trial: dict[str, Any], report: dict[str, Any], 
         if "tensor" in eager:
             kind = replace(usual, ones=True) if _faded(eager, first.get(path, {}), ours) else usual
             ends = span_of(kept, path, ours.entry(eager["tensor"])["dtype"], ours)
-            measured += _tensor(path, eager, answer, golden.get(path), others, ours, returned, kind, ends)
+            chosen = chosen_of(kept, path, ours)
+            measured += _tensor(path, eager, answer, golden.get(path), others, ours, returned, kind, ends, chosen)
         else:
             _plain(path, eager, answer)
     return measured
@@ -261,11 +270,12 @@ def _tensor(
     theirs: Tensors,
     kind: Nature,
     span: Span | None = None,
+    chosen: Chosen | None = None,
 ) -> list[Errors]:
     dtype = ours.entry(eager["tensor"])["dtype"]
     exact = ours.array(golden["tensor"]) if golden and "tensor" in golden else None
     if dtype.startswith(EXACT):
-        exactly(path, theirs.array(answer["tensor"]), ours.array(eager["tensor"]), exact, span)
+        exactly(path, theirs.array(answer["tensor"]), ours.array(eager["tensor"]), exact, span, chosen)
         return []
     moved = [ours.array(n["tensor"]) for n in noisy if "tensor" in n]
     got, wanted = theirs.array(answer["tensor"]), ours.array(eager["tensor"])

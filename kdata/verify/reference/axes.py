@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations, permutations
 
 from kdata.task import TIED, Size
-from kdata.verify import constants
+from kdata.verify.reference.extents import apart
 from kdata.verify.reference.probe import Prober, Run
 
 ALIKE = 3  # inputs of one shape from which on they are taken to have it on purpose
 PACKED = 3  # dimensions of queries of packed sequences: tokens, heads, width
 HEADED = 4  # dimensions of queries: batch, heads, length, width
 LITERAL, ARGUMENT = "get_inputs[", "get_init_inputs["  # in the names of sizes that have none of their own
-APART = ast.Sub, ast.FloorDiv, ast.Div, ast.Mod
 PROBES = 120  # runs spent on finding the axes
 STEPS = ((1, 1), (2, 0), (3, 0), (1, 2), (1, 4))  # value * first + second
 
 Values = dict[str, int]
 Axis = tuple[str, ...]
-Extent = tuple[str, int]  # a tensor and one of its dimensions
 
 
 def moves(prober: Prober, base: Values, size: Size) -> bool:
@@ -78,12 +75,12 @@ def alike(prober: Prober, base: Values, found: tuple[Size, ...]) -> dict[str, Ax
     Only of ``ALIKE`` inputs and more that are blocks of matrices: queries, keys and values of self-attention, which
     need not have one length, and whose kernels rely on it.  Two inputs of one shape may have it by chance; not so keys
     and values beside queries of more heads, or of another length, or in pages.  The first of three, the queries, is
-    none of them along dimensions that the text sets ``apart``.
+    none of them along dimensions that the text sets ``apart``, or a candidate's does: ``Prober.unlike``.
     """
     run = prober.shapes(base)
     if run is None:
         return {}
-    unlike = apart(prober.source)
+    unlike = apart(prober.source) | prober.unlike
     places: dict[tuple[tuple[int, ...], int], list[str]] = {}
     for size in found:
         moved = (
@@ -117,63 +114,6 @@ def batches(prober: Prober, base: Values, found: tuple[Size, ...]) -> dict[str, 
         if len(where) == 1 and len(one := where[0][0]) == HEADED and one[1:] == where[0][1][1:]:
             places.setdefault((one[0], one[-1]), []).append(size.name)
     return {name: tuple(names) for names in places.values() for name in names}
-
-
-def apart(source: str) -> frozenset[int]:
-    """The dimensions along which a text subtracts one tensor's size from another's, or divides it: meant to differ.
-
-    ``S - L`` in a causal mask of keys and queries, ``heads // groups``.
-    """
-    found: frozenset[int] = frozenset()
-    for function in (n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef)):
-        names: dict[str, Extent] = {}
-        for node in (n for n in ast.walk(function) if isinstance(n, ast.Assign)):
-            for target in node.targets:
-                names |= _sizes_named(target, node.value)
-        for binary in (n for n in ast.walk(function) if isinstance(n, ast.BinOp) and isinstance(n.op, APART)):
-            one, other = (_extent(side, names) for side in (binary.left, binary.right))
-            if one and other and one[0] != other[0]:
-                found |= {one[1], other[1]}
-    return found
-
-
-def _sizes_named(target: ast.expr, value: ast.expr) -> dict[str, Extent]:
-    """The sizes that names are bound to: ``L, S = q.shape[1], k.size(1)``, ``b, n, d = q.shape``."""
-    if not isinstance(target, ast.Tuple):
-        extent = _extent(value, {})
-        return {target.id: extent} if isinstance(target, ast.Name) and extent else {}
-    if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts):
-        pairs = zip(target.elts, value.elts, strict=True)
-        return {name: extent for one, other in pairs for name, extent in _sizes_named(one, other).items()}
-    if (whole := _shape(value)) is None:
-        return {}
-    return {name.id: (whole, dim) for dim, name in enumerate(target.elts) if isinstance(name, ast.Name)}
-
-
-def _extent(value: ast.expr, known: Mapping[str, Extent]) -> Extent | None:
-    """The tensor and the dimension of which an expression is the size."""
-    if isinstance(value, ast.Name):
-        return known.get(value.id)
-    place = value.slice if isinstance(value, ast.Subscript) else None
-    if isinstance(value, ast.Call) and len(value.args) == 1:
-        value, place = ast.Call(value.func, [], []), value.args[0]
-    whole = _shape(value.value if isinstance(value, ast.Subscript) else value)
-    dim = _signed(place) if place is not None else None
-    return (whole, dim) if whole is not None and dim is not None else None
-
-
-def _signed(place: ast.expr) -> int | None:
-    if isinstance(place, ast.UnaryOp) and isinstance(place.op, ast.USub):
-        number = constants.whole(place.operand)
-        return None if number is None else -number
-    return constants.whole(place)
-
-
-def _shape(value: ast.expr) -> str | None:
-    """The tensor of which an expression is the shape: ``q.shape``, ``q.size()``."""
-    if isinstance(value, ast.Call) and not value.args:
-        value = value.func
-    return ast.unparse(value.value) if isinstance(value, ast.Attribute) and value.attr in ("shape", "size") else None
 
 
 def _beside_queries(shape: tuple[int, ...], shapes: Iterable[tuple[int, ...]]) -> bool:

@@ -12,6 +12,7 @@ from kdata.task import TaskError
 from kdata.verify import reasons
 from kdata.verify.exchange.telling import line
 from kdata.verify.reference.probe import Prober
+from kdata.verify.reference.unchecked import checked
 
 LIGHT = 1 << 20  # elements from which on a reference that fails may lack the memory only
 
@@ -27,7 +28,8 @@ class TaskFaultError(Exception):
 def answered(run: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """What the run returns; ``{"fault": [reason, detail]}`` where the task is at fault."""
     try:
-        return run()
+        with checked():
+            return run()
     except TaskFaultError as fault:
         return {"fault": [fault.reason, fault.detail]}
     except TaskError as error:

@@ -6,7 +6,7 @@ have shapes and no memory.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -307,10 +307,11 @@ class Run:
 class Prober:
     """Tries sizes; every answer is kept."""
 
-    def __init__(self, source: str, entry_point: str) -> None:
+    def __init__(self, source: str, entry_point: str, unlike: Iterable[int] = ()) -> None:
         self.source, self.entry_point = source, entry_point
         self.near = False  # set once small sizes are known: real runs then need no estimate before them
         self.thrift = 1  # by which sizes are to cost less than usual
+        self.unlike = frozenset(unlike)  # dimensions of which a candidate asks several inputs
         self._most = 0  # operators of a run without memory; 0 until it is known how many a run has
         self._seen: dict[tuple[tuple[tuple[str, int], ...], str], Run | None] = {}
 

@@ -27,12 +27,13 @@ from kdata.verify.exchange.telling import line
 from kdata.verify.exchange.wire import NotPlainError, Writer
 from kdata.verify.options import Concession
 from kdata.verify.reference.assigned import assigned
+from kdata.verify.reference.choices import Choices
 from kdata.verify.reference.conditioned import bears, suited
 from kdata.verify.reference.draws import draw, thinned
 from kdata.verify.reference.faults import TaskFaultError, answered, demand_runnable
 from kdata.verify.reference.influence import copies, moved, same_again, unused
 from kdata.verify.reference.probe import Cost, Meter, Prober
-from kdata.verify.reference.roundings import either_way, nudge
+from kdata.verify.reference.roundings import but_labels, either_way, nudge
 from kdata.verify.reference.scaled import TooLargeError
 from kdata.verify.reference.styles import ALONE, DETAILS, schedule
 from kdata.verify.reference.ties import either_place
@@ -85,7 +86,7 @@ class Reference:
 
     def __init__(self, payload: dict[str, Any]) -> None:
         self.source, self.entry_point = payload["source"], payload["entry_point"]
-        self.prober = Prober(self.source, self.entry_point)
+        self.prober = Prober(self.source, self.entry_point, payload.get("unlike", ()))
         self.count, self.seeds = payload["variants"], payload["seeds"]
         self.thorough, self.tf32 = payload["level"] == "trust", payload["precision"] == "tf32"
         self._conceded = Concession(**payload.get("conceded", {}))
@@ -310,12 +311,13 @@ class Reference:
 
         ``shared``: whole rows are of one value, whose mean may be off by an ulp for all of them.
         """
-        with Meter() as meter:
+        with Meter() as meter, Choices() as choices:
             eager, module, held = self._answer(program, state, inputs)
         cost = meter.cost
         changed = [name for name, value in module.state_dict().items() if not equal(value, state.get(name))]
         kept: dict[str, Any] = {"eager": self._plain(self.kept, eager), "inputs": self._plain(self.kept, held),
                 "state": self.kept.write(dict(module.state_dict())), "golden": None, "note": "", "noisy": [],
+                "chosen": [self._plain(self.kept, part) for part in choices.of(eager)],
                 "dropped": None, "terms": cost.terms, "sums": cost.sums, "products": cost.products,
                 "tf32": self.tf32 and cost.products}  # fmt: skip
         if (cost.jumps or cost.narrows) and (not self._slim or cost.largest <= STEPPED):
@@ -326,10 +328,8 @@ class Reference:
             return kept | {"noisy": self._noisy(1, program, state, inputs, changed, move, cost.names)}
         try:
             golden, exact = self._golden(program, state, inputs)
-            kept |= {
-                "golden": self._plain(self.kept, golden),
-                "golden_state": self.kept.write(state_by(exact, changed)),
-            }
+            kept |= {"golden": self._plain(self.kept, golden),
+                     "golden_state": self.kept.write(state_by(exact, changed))}  # fmt: skip
         except Exception as error:  # noqa: BLE001 - no fp64 form: eager itself is the measure
             kept["note"] = f"golden in the task's own dtype ({line(error)[:120]})"
         with contextlib.suppress(Exception):  # outside its domain: one mutant less
@@ -350,7 +350,7 @@ class Reference:
             moved = {k: move(v) for k, v in state.items()}
             try:
                 with nudge(inputs, number, names):
-                    noisy, other, _ = self._answer(program, moved, tree_map(move, inputs))
+                    noisy, other, _ = self._answer(program, moved, but_labels(move, inputs, names))
             except Exception:  # noqa: BLE001, S112 - at the edge of its domain: one estimate less
                 continue
             found.append([self._plain(self.kept, noisy), self.kept.write(state_by(other, changed))])

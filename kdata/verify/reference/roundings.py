@@ -19,11 +19,12 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.verify.candidate.operators import ALLOWED, MOVES
 from kdata.verify.reference.probe import HALVES, PRODUCTS
-from kdata.verify.reference.values import integral
+from kdata.verify.reference.values import computes, integral
 from kdata.verify.tolerances import ULPS
 
 TURNS = (1, 2, 3)  # of how many operators each, one goes the other way: one operator may undo what others did
 COUNTING = frozenset({"arange", "linspace"})
+EQUALS = frozenset({"eq", "ne"})
 SUMMED = (*PRODUCTS, "sum", "mean", "norm")  # of terms that may be larger than what is left of them
 
 
@@ -50,6 +51,18 @@ def nudge(
     if COUNTING.isdisjoint(names) and not any(map(integral, tree_leaves(inputs))):
         return contextlib.nullcontext()
     return Nudged((1, -1)[number % 2], TURNS[number // 2 % len(TURNS)], 1)
+
+
+def but_labels(move: Callable[[Any], Any], inputs: list[Any], names: Collection[str]) -> list[Any]:
+    """The inputs moved, but for those of whole numbers beside others where a reference asks what something is equal to.
+
+    A label of a loss that is one is one for every kernel, and an ulp from it is none of them.
+    """
+    floats = [t for t in tree_leaves(inputs) if computes(t)]
+    whole = [t for t in floats if bool((t == t.round()).all())]
+    still = {id(t) for t in whole} if len(whole) < len(floats) and not EQUALS.isdisjoint(names) else ()
+    moved: list[Any] = tree_map(lambda t: t if id(t) in still else move(t), inputs)
+    return moved
 
 
 class Nudged(TorchDispatchMode):

@@ -23,6 +23,12 @@ COUPLED = (2, 3)  # rows of weights that are equal
 LARGEST = {torch.ops.aten.argmax.default: True, torch.ops.aten.argmin.default: False,
            torch.ops.aten.max.dim: True, torch.ops.aten.min.dim: False}  # fmt: skip
 ORDERS = ((False, 0), (True, 0), (False, 1), (False, 2), (False, -1))  # see ``ByPlace``
+# What names indices, of equal elements any; those that are told a number before the dimension; and those that name none
+# where they are told no dimension.
+CHOOSING = frozenset("topk sort kthvalue median nanmedian mode".split())
+ANY_OF = frozenset(getattr(torch.ops.aten, name) for name in CHOOSING)
+COUNTED = frozenset({torch.ops.aten.topk, torch.ops.aten.kthvalue})
+WHOLE = frozenset({torch.ops.aten.median, torch.ops.aten.nanmedian})
 RUNNING = frozenset({torch.ops.aten.cummax.default, torch.ops.aten.cummin.default})
 
 
@@ -48,10 +54,10 @@ class Ties(TorchDispatchMode):
 
 
 class ByPlace(TorchDispatchMode):
-    """Lets ``torch.topk`` take of what is equal the first in its row first, or, ``backwards``, the last.
+    """Lets what chooses among equal elements take the first in its row first, or, ``backwards``, the last.
 
-    ``turned``: those that are equal are taken in turn, from so many further on.  Where those chosen may stand in any
-    order it chooses as it likes, of the row or of the row turned round.
+    ``turned``: those that are equal are taken in turn, from so many further on.  Where those that ``torch.topk`` has
+    chosen may stand in any order it chooses as it likes, of the row or of the row turned round.
     """
 
     def __init__(self, backwards: bool = False, turned: int = 0) -> None:
@@ -59,9 +65,16 @@ class ByPlace(TorchDispatchMode):
         self._backwards, self._turned = backwards, turned
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
-        if function is not torch.ops.aten.topk.default or not args[0].ndim:
-            return function(*args, **(kwargs or {}))
-        return self._topk(*args)
+        kwargs = kwargs or {}
+        if not chooses(function, args, kwargs) or not args[0].ndim:
+            return function(*args, **kwargs)
+        if function is torch.ops.aten.topk.default:
+            return self._topk(*args)
+        dim, descending = dimension(function, args, kwargs), kwargs.get("descending", args[2:] == (True,))
+        if function.overloadpacket is torch.ops.aten.sort:
+            return self._topk(args[0], args[0].shape[dim], dim, descending)
+        values, indices = function(*args, **kwargs)
+        return values, self._one(args[0], values.reshape(indices.shape), indices, dim)
 
     def _topk(self, given: Tensor, count: int, dim: int = -1, largest: bool = True, ordered: bool = True) -> Any:
         row = given.flip(dim) if self._backwards else given
@@ -72,6 +85,29 @@ class ByPlace(TorchDispatchMode):
         else:
             values, indices = torch.topk(row, count, dim, largest, ordered)
         return values, given.shape[dim] - 1 - indices if self._backwards else indices
+
+    def _one(self, given: Tensor, value: Tensor, index: Tensor, dim: int) -> Tensor:
+        """The place of each row's ``value``, of which ``index`` is one."""
+        wide = value if value.ndim == given.ndim else value.unsqueeze(dim)
+        equal = (given == wide) | ((given != given) & (wide != wide))
+        wanted = equal.sum(dim, keepdim=True) - 1 if self._backwards else self._turned % equal.sum(dim, keepdim=True)
+        return (equal & (equal.cumsum(dim) - 1 == wanted)).int().argmax(dim).reshape(index.shape)
+
+
+def chooses(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether an operator names indices, of equal elements any; a sort that is told to be stable does not."""
+    packet = function.overloadpacket
+    if packet is torch.ops.aten.sort:
+        return not kwargs.get("stable")
+    whole = packet in WHOLE and function._overloadname != "dim"
+    return packet in ANY_OF and function._overloadname in ("default", "dim") and not whole
+
+
+def dimension(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> int:
+    """Along which dimension such an operator chooses."""
+    place = 2 if function.overloadpacket in COUNTED else 1
+    found: int = kwargs.get("dim", args[place] if len(args) > place else -1)
+    return found
 
 
 def _further(values: Tensor, dim: int, steps: int) -> Tensor:
@@ -95,7 +131,7 @@ def either_place(answer: Callable[[], list[Any]], names: Collection[str]) -> Ite
         answer: runs it.
         names: of its operators.
     """
-    for backwards, turned in ORDERS if "topk" in names else ():
+    for backwards, turned in ORDERS if not CHOOSING.isdisjoint(names) else ():
         with ByPlace(backwards, turned):
             found = answer()
         yield found
