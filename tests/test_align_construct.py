@@ -29,6 +29,13 @@ def test_attributes_that_only_the_old_forward_read_go_with_what_they_needed(tmp_
     assert "How wide" not in source, "docstrings tell how to use a module"
 
 
+def test_a_condition_goes_with_all_that_it_decides(tmp_path: Path) -> None:
+    init = "self.out = 8\nif self.out > 4:\n    self.fused = use_fused()\n"
+    init += "if self.out > 5:\n    self.fused = use_fused()\nelse:\n    self.none = 3\nself.fc = nn.Linear(5, self.out)"
+    source = verified(task("return self.fc(x)", "[torch.rand(4, 5)]", init, TEXT), tmp_path).source
+    assert "self.out > 4" not in source and "pass" not in source and "if not self.out > 5" in source
+
+
 def test_names_that_a_text_says_twice_keep_both(tmp_path: Path) -> None:
     text = "TABLE = [1.0, 2.0, 4.0]\nTABLE = [n / 2 for n in TABLE]\n"
     init = "self.register_buffer('table', torch.tensor(TABLE))"

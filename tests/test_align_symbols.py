@@ -82,6 +82,13 @@ def test_an_attribute_tells_a_size_that_no_shape_tells(tmp_path: Path) -> None:
     assert "n = self.width" in source
 
 
+def test_a_size_that_forward_is_given_is_said_so_though_the_module_remembers_it(tmp_path: Path) -> None:
+    forward = "self.rows = rows\nreturn x.view(x.shape[0], self.rows, columns).mean(1) + columns"
+    source = task(forward, "[torch.rand(4, 8 * 12), 8, 12]", "self.rows = None", parameters="x, rows, columns")
+    text = verified(source, tmp_path).source
+    assert "x, rows, columns)" in text and "= self.rows" not in text
+
+
 def test_sizes_of_a_module_that_the_constructor_is_given(tmp_path: Path) -> None:
     source = sized(task("return self.part(x) + x[:, :1]", "[torch.rand(4, n)]", "self.part = n"), 40)
     source = source.replace("return [n]", "return [nn.Sequential(nn.LayerNorm(n), nn.Linear(n, 24))]")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,23 +41,40 @@ def held(module: nn.Module) -> Iterator[tuple[str, Any]]:
                 yield f"{said_as(module, path)}.{name}", value
 
 
-def held_sizes(module: nn.Module, program: Program) -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
-    """Symbols that attributes hold, with their access, and those of constructor parameters.
+def positional(module: nn.Module) -> list[str]:
+    """The names of what forward is given one after the other."""
+    parameters = inspect.signature(module.forward).parameters.values()
+    return [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
 
-    Of a parameter its name is given (``shape[2]`` of one that is a list), and that of an attribute of the module's that
-    is free to keep it.
-    """
+
+def given_sizes(module: nn.Module, inputs: Sequence[Any]) -> dict[str, str]:
+    """Symbols that forward is given as plain numbers, with its parameter of each."""
+    named = zip(positional(module), inputs, strict=False)
+    return {symbol: name for name, value in named if (symbol := _symbol(value))}
+
+
+def held_sizes(module: nn.Module) -> dict[str, str]:
+    """Symbols that attributes hold, with their access: before forward is called, which may set others."""
     attributes: dict[str, str] = {}
     for said, value in held(module):
         if symbol := _symbol(value):
             attributes.setdefault(symbol, said)
+    return attributes
+
+
+def parameter_sizes(module: nn.Module, program: Program) -> dict[str, tuple[str, str]]:
+    """Symbols of constructor parameters.
+
+    Of each its name is given (``shape[2]`` of one that is a list), and that of an attribute of the module's that is
+    free to keep it.
+    """
     positional, keyword = program.arguments()
     given = inspect.signature(type(module)).bind(*positional, **keyword).arguments
     parameters: dict[str, tuple[str, str]] = {}
     for said, name, value in elements(given):
         if symbol := _symbol(value):
             parameters.setdefault(symbol, (said, kept_as(module, name)))
-    return attributes, parameters
+    return parameters
 
 
 def kept_as(module: nn.Module, name: str) -> str:

@@ -42,10 +42,24 @@ class _DropIdle(ast.NodeTransformer):
                 return ast.Pass() if read & self.defined else node
         return node
 
+    def visit_If(self, node: ast.If) -> ast.stmt:
+        self.generic_visit(node)
+        node.body, node.orelse = _busy(node.body), _busy(node.orelse)
+        if not node.body and not node.orelse and not any(isinstance(n, ast.Call) for n in ast.walk(node.test)):
+            return ast.Pass()
+        if node.orelse and not node.body:
+            return ast.If(ast.UnaryOp(ast.Not(), node.test), node.orelse, [])
+        node.body = node.body or [ast.Pass()]
+        return node
+
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         self.generic_visit(node)
-        node.body = [s for s in node.body if not isinstance(s, ast.Pass)] or [ast.Pass()]
+        node.body = _busy(node.body) or [ast.Pass()]
         return node
+
+
+def _busy(block: list[ast.stmt]) -> list[ast.stmt]:
+    return [s for s in block if not isinstance(s, ast.Pass)]
 
 
 def use_builtins(tree: ast.Module) -> None:

@@ -25,7 +25,8 @@ def forward(state: Forward, old: ast.FunctionDef, outputs: Outputs) -> str:
     binding = launch.Binding(state.known)
     inputs = [(state.access[a], b) for a, b in state.buffers.items() if a in state.access]
     shapes = binding.bind([symbols.symbol(s) for s in used], inputs)
-    shapes += [f"{state.known[str(s)]} = {attribute(state, str(s))}" for s in binding.missing]
+    told = [(state.known[str(s)], attribute(state, str(s))) for s in binding.missing]
+    shapes += [f"{name} = {access}" for name, access in told if name != access]  # else forward is given it
     lines = [*state.traced.given(), *state.traced.constants(), *shapes, *body]
     plain_arguments = ast.unparse(_without_annotations(old.args))
     return f"def forward({plain_arguments}):\n    " + "\n    ".join(_returning(lines))

@@ -75,7 +75,7 @@ def _sizes(traced: Traced, forward: str) -> Iterator[str]:
     """Lines that keep the sizes that the new forward reads off attributes of the module itself."""
     for symbol, access in traced.attributes.items():
         name = access.removeprefix("self.")
-        if name.isidentifier() and re.search(rf"{re.escape(access)}\b(?!\.)", forward):
+        if access != name and name.isidentifier() and re.search(rf"{re.escape(access)}\b(?!\.)", forward):
             if symbol not in traced.parameters:
                 raise UnsaidError
             yield f"{access} = {traced.parameters[symbol][0]}"

@@ -28,7 +28,8 @@ from torch.fx.traceback import preserve_node_meta
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._pytree import TreeSpec, tree_flatten, tree_flatten_with_path, tree_leaves, tree_unflatten
 
-from kdata.align.attributes import Layer, held_sizes, layers, plain_attributes, said_as
+from kdata.align import attributes
+from kdata.align.attributes import Layer, layers, plain_attributes, positional, said_as
 from kdata.align.constants import drop_checks, place_constants
 from kdata.align.decompose import decompositions
 from kdata.align.errors import AlignError
@@ -100,7 +101,7 @@ class Traced:
     output_tree: TreeSpec
     literals: dict[int, str]  # outputs that are plain numbers, words or flags: which one -> its text
     mode: str  # "train" (as constructed) or "eval"
-    attributes: dict[str, str]  # symbols that attributes of the module hold -> how forward says them
+    attributes: dict[str, str]  # symbols that attributes hold, or forward is given -> how forward says them
     parameters: dict[str, tuple[str, str]]  # symbols of constructor parameters -> parameter, attribute to keep it in
     plain: frozenset[str]  # attributes that hold neither tensors nor modules
     operators: tuple[str, ...]  # ATen's, as the author's calls dispatch them, views dropped
@@ -226,7 +227,10 @@ def _trace(source: str, entry_point: str, chosen: frozenset[str], mode: str, cha
         module = program.build()
         if mode == "eval":
             module.eval()
-        flat, tree = tree_flatten(program.inputs())
+        held_sizes = attributes.held_sizes(module)
+        inputs = program.inputs()
+        given = attributes.given_sizes(module, inputs)
+        flat, tree = tree_flatten(inputs)
         wrapped = _Flat(module, flat, tree)
         arguments = [v for v in flat if isinstance(v, torch.Tensor)] + list(symbols.values())
         with preserve_node_meta():
@@ -237,7 +241,7 @@ def _trace(source: str, entry_point: str, chosen: frozenset[str], mode: str, cha
             effect = next(n for n in graph.graph.nodes if n.target is torch.ops.higher_order.with_effects)
             raise AlignError("left to ATen", f"{effect.args[1]} has effects beside its answer")
         known = {name: s.node.expr for name, s in symbols.items() if isinstance(s.node.expr, sympy.Symbol)}
-        ties = _Ties(module, program.inputs(), [v for v in flat if isinstance(v, torch.Tensor)])
+        ties = _Ties(module, inputs, [v for v in flat if isinstance(v, torch.Tensor)])
         held = ties.arguments(graph, signature)
         drop_checks(graph)
         drop_unread_indices(graph)
@@ -245,15 +249,15 @@ def _trace(source: str, entry_point: str, chosen: frozenset[str], mode: str, cha
         taken = {a.access.split(".")[0] for a in held} | set(symbols) | set(program.namespace)
         constants = place_constants(graph, module, program.namespace, taken)
         held += [Argument(name, value, made) for name, made, value in constants]
-        said = held_sizes(module, program)  # which makes the constructor's arguments once more, modules perhaps
-    names = _size_names(known, held, parameter_names(source, entry_point))
+        parameters = attributes.parameter_sizes(module, program)  # which makes the constructor's arguments once more
+    names = _size_names(known, held, parameter_names(source, entry_point), given)
     hints = {str(symbol): int(environment.backed_var_to_val[symbol]) for symbol in known.values()}
     made = {str(symbol): name for symbol, name in extents(environment).items()}
     taken |= set(names.values())
     names |= {symbol: unique(name, taken) for symbol, name in made.items()}
     hints |= {str(symbol): int(environment.backed_var_to_val[symbol]) for symbol in extents(environment)}
     return Traced(graph, environment, fake, names, hints, held, ties.updated(graph, signature), ties.unpacked,
-                  wrapped.output_tree, wrapped.literals, mode, *said,
+                  wrapped.output_tree, wrapped.literals, mode, held_sizes | given, parameters,
                   plain_attributes(module), _operators(graph), layers(module), frozenset(made), module)  # fmt: skip
 
 
@@ -275,11 +279,17 @@ def _operators(graph: torch.fx.GraphModule) -> tuple[str, ...]:
 
 
 def _size_names(
-    known: dict[str, sympy.Symbol], arguments: Sequence[Argument], parameters: dict[str, frozenset[str]]
+    known: dict[str, sympy.Symbol],
+    arguments: Sequence[Argument],
+    parameters: dict[str, frozenset[str]],
+    given: dict[str, str],
 ) -> dict[str, str]:
-    """A name for every symbol: the task's own, or, for a bare literal, that of a parameter or dimension."""
-    names: dict[str, str] = {}
-    taken = {a.access for a in arguments}  # a constructor may call a size what forward calls an input: ``h``
+    """A name for every symbol: forward's, the task's own, or, for a bare literal, that of a parameter or dimension."""
+    names = dict(given)
+    taken = {
+        *given.values(),
+        *(a.access for a in arguments),
+    }  # a constructor may call a size what forward calls an input: ``h``
     inputs_first = [a for a in arguments if a.is_input] + [a for a in arguments if not a.is_input]
     dims = {str(d): DIMENSIONS.get(a.value.dim(), ())[i : i + 1]
             for a in reversed(inputs_first) if isinstance(a.value, torch.Tensor)
@@ -310,17 +320,17 @@ class _Ties:
         self.by_name: dict[str, str] = {}
 
     def _input(self, path: tuple[Any, ...]) -> str:
-        parameters = list(inspect.signature(self.module.forward).parameters.values())
-        index = path[0].idx
+        names = positional(self.module)
+        index: int = path[0].idx
         rest = "".join(f"[{getattr(k, 'idx', getattr(k, 'key', None))!r}]" for k in path[1:])
-        positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-        if index < len(positional):
-            name = positional[index].name
+        if index < len(names):
+            name = names[index]
             if not rest:
-                return str(name)
+                return name
         else:
+            parameters = inspect.signature(self.module.forward).parameters.values()
             name = next(p.name for p in parameters if p.kind is p.VAR_POSITIONAL)
-            rest = f"[{index - len(positional)}]{rest}"
+            rest = f"[{index - len(names)}]{rest}"
         local = f"{name}_{len(self.unpacked)}"
         self.unpacked.append((local, f"{name}{rest}"))
         return local

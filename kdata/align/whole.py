@@ -1,7 +1,7 @@
 """Python's ``int``, ``float`` and ``len``, and ``numel`` of a shape, for symbols: ``int(dim * ratio)`` stays one.
 
-Python asks ``__int__`` and ``__len__`` for a number, so the task's calls are renamed in its tree.  A quotient is rounded
-down, which is what ``int`` does with positive numbers.
+Python asks ``__int__`` and ``__len__`` for a number, so the task's calls are renamed in its tree.  A quotient is
+rounded down, which is what ``int`` does with positive numbers.
 """
 
 from __future__ import annotations
