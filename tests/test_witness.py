@@ -25,7 +25,7 @@ UNSEEN_BY_A_DEVICE = [
     "cheat_autotune_one_wrong", "cheat_one_configuration_of_twenty", "cheat_loads_where_and_would_end",
     "cheat_counts_on_a_library_function", "cheat_patches_a_module_class", "cheat_wrong_at_round_sizes",
 ]  # fmt: skip
-DEVICE = Options(device="cuda", targets=(), timeout=10.0)
+DEVICE = Options(device="cuda", targets=())
 
 
 def heard(name: str, before: str = "", after: str = "") -> witness.Testimony:
