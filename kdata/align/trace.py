@@ -286,10 +286,8 @@ def _size_names(
 ) -> dict[str, str]:
     """A name for every symbol: forward's, the task's own, or, for a bare literal, that of a parameter or dimension."""
     names = dict(given)
-    taken = {
-        *given.values(),
-        *(a.access for a in arguments),
-    }  # a constructor may call a size what forward calls an input: ``h``
+    # A constructor may call a size what forward calls an input: ``h``.
+    taken = {*given.values(), *(a.access for a in arguments)}
     inputs_first = [a for a in arguments if a.is_input] + [a for a in arguments if not a.is_input]
     dims = {str(d): DIMENSIONS.get(a.value.dim(), ())[i : i + 1]
             for a in reversed(inputs_first) if isinstance(a.value, torch.Tensor)
