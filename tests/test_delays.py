@@ -131,23 +131,28 @@ def _raising(error: Exception | None) -> Callable[..., None]:
     return check
 
 
-def test_all_that_may_vary_is_doubled_if_that_costs_little() -> None:
+def test_all_that_may_vary_is_doubled_and_one_more_if_that_costs_little() -> None:
     texts, found = doubled(None)
-    assert "randn(96, 64)" in texts[0]
+    assert "randn(97, 65)" in texts[0]
     assert found.checks[0].passed
-    assert "randn(96, 32)" in doubled(None, moved=grown.MOST_BYTES)[0][0]
+    assert "randn(97, 32)" in doubled(None, moved=grown.MOST_BYTES)[0][0]
 
 
 def test_where_a_reference_does_not_run_less_is_doubled() -> None:
-    texts, found = doubled(UnmeasuredError("the task cannot be run"), None)
-    assert "randn(96, 32)" in texts[1]
+    no = UnmeasuredError("the task cannot be run")
+    texts, found = doubled(no, no, no, None)
+    assert ["96, 64" in texts[1], "97, 32" in texts[2], "96, 32" in texts[3]] == [True] * 3
     assert found.checks[0].passed
-    assert not doubled(UnmeasuredError("no"), UnmeasuredError("no"))[1].checks[0].passed
+    assert not doubled(no, no, no, no)[1].checks[0].passed
     assert not doubled(grows={})[1].checks[0].passed
 
 
 def test_who_refuses_larger_sizes_is_told_from_who_is_wrong_there() -> None:
-    assert doubled(RejectedError(reasons.RAISES, "too many rows"))[1].checks[0].passed
+    refuses = RejectedError(reasons.RAISES, "too many rows")
+    texts, found = doubled(refuses, refuses)
+    assert (len(texts), found.checks[0].passed, found.checks[0].detail) == (2, True, "refused: too many rows")
+    with pytest.raises(RejectedError):  # odd sizes it refuses, even ones it answers wrongly
+        doubled(refuses, RejectedError(reasons.WRONG, "far off"))
     with pytest.raises(RejectedError) as caught:
         doubled(RejectedError(reasons.WRONG, "far off"))
     assert caught.value.reason == reasons.WRONG_LARGE

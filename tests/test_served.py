@@ -10,13 +10,19 @@ import pytest
 from kdata.verify.gpu import host
 
 
-def test_what_was_made_for_other_sizes_is_given_up_before_more_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_made_for_other_sizes_is_given_up_and_what_was_imported_is_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     alive: list[int] = []
+    handed: list[Any] = []
 
     class Full:
-        def __init__(self, *_: Any) -> None:
+        imported = "what the first one imported"
+
+        def __init__(self, *given: Any) -> None:
             assert not alive
             alive.append(1)
+            handed.append(given[-1])
 
         def __del__(self) -> None:
             alive.clear()
@@ -34,3 +40,4 @@ def test_what_was_made_for_other_sizes_is_given_up_before_more_is_made(monkeypat
     for name, value in (("Full", Full), ("Peer", Peer), ("_begin", lambda *_: None)):
         monkeypatch.setattr(host, name, value)
     host.serve({"mode": "eval", "tf32": False}, Path())
+    assert handed == [None, Full.imported]

@@ -67,7 +67,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-VERSION = "44"
+VERSION = "45"
 SMALLEST = 1e-7  # a golden's rms below this counts as this
 
 

@@ -11,6 +11,7 @@ import gc
 import json
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -104,8 +105,9 @@ def serve(payload: dict[str, Any], scratch: Path) -> None:
                     _give_memory_back()
                     peer.answer({})
                 case "own":
+                    imported = work.imported if work else None
                     work = None  # that of other sizes: two at once are not to be in memory
-                    work = Full(question, payload["mode"], scratch)
+                    work = Full(question, payload["mode"], scratch, imported)
                     peer.answer({})
                 case _:
                     assert work is not None
@@ -126,17 +128,20 @@ def _give_memory_back() -> None:
 
 
 class Full:
-    """The candidate at the task's own sizes: imported anew, built and loaded."""
+    """The candidate at the task's own sizes, or larger ones: built anew, of what was imported for the first of these.
 
-    def __init__(self, handed: dict[str, Any], mode: str, scratch: Path) -> None:
+    What a text keeps from call to call is what its users meet with, who call it at one size and then at another.
+    """
+
+    def __init__(self, handed: dict[str, Any], mode: str, scratch: Path, imported: ModuleType | None) -> None:
         self._scratch = scratch
         _ledger.run_freely()
         start_bools_as(True)
         reader = wire.Reader(handed["manifest"], (scratch / OWN).read_bytes(), "cuda")
         self._draws = Draws.read(handed["given"]["draws"], reader)
         state = reader.read(handed["given"]["state"])
-        module = load(scratch / SOURCE)
-        model = build(module, reader, handed["given"])
+        self.imported = imported or load(scratch / SOURCE)
+        model = build(self.imported, reader, handed["given"])
         weigh(model, state, others(state))
         model = model.cuda()
         self._model = model.eval() if mode == "eval" else model
