@@ -121,7 +121,8 @@ class Bench:
                 try:
                     return self._admit()
                 except Exception as error:  # noqa: BLE001 - whatever the task does, it cannot be timed here
-                    return {"fault": [reasons.BAD_TASK, f"at its own sizes: {line(error)}"]}
+                    varied = self._draws is not None and any(self._draws.rolled)
+                    return {"fault": [reasons.BAD_TASK, f"at its own sizes: {line(error)}"], "varied": varied}
             case "compile":
                 return self._compile(question["what"])
             case "recall":
