@@ -31,6 +31,7 @@ FORWARDS = {
     "one hot": "return F.one_hot(x.argmax(1), x.shape[1]) * 2.0 + x",
     "numel of a shape": "return x.reshape(x.shape.numel()) * 2.0",
     "len of a tensor": "return x * torch.arange(len(x))[:, None]",
+    "the larger and the lesser of two sizes": "return x / max(x.shape) - min(x.shape[0], x.shape[1])",
     "rounding up": "return x.new_zeros(x.shape[0], math.ceil(x.shape[1] / 2)) + x.sum(1, keepdim=True)",
     "a size given to float": "return x / math.sqrt(float(x.shape[1]))",
     "windows of a padded image": (

@@ -1,12 +1,13 @@
-"""Python's ``int``, ``float`` and ``len``, and ``numel`` of a shape, for symbols: ``int(dim * ratio)`` stays one.
+"""Python's ``int``, ``float``, ``len``, ``max`` and ``min``, and ``numel`` of a shape, for symbols: all stay some.
 
-Python asks ``__int__`` and ``__len__`` for a number, so the task's calls are renamed in its tree.  A quotient is
-rounded down, which is what ``int`` does with positive numbers.
+Python asks ``__int__`` and ``__len__`` for a number and decides which is the larger one, so the task's calls are
+renamed in its tree.  A quotient is rounded down, which is what ``int`` does with positive numbers.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -17,13 +18,26 @@ from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.utils._sympy import functions
 
 WHOLE, WHOLE_TYPE, NUMEL, REAL, RATES = "__whole__", "__whole_type__", "__numel__", "__real__", "__rates__"
-LENGTH = "__length__"
+LENGTH, LARGEST, LEAST = "__length__", "__largest__", "__least__"
 _plain_floor, _plain_ceil = math.floor, math.ceil
+SYMBOLS = torch.SymInt | torch.SymFloat
 LARGEST_DENOMINATOR = 64  # beyond it a float's rounding could decide the quotient
 
 
 class WholeNumbers(ast.NodeTransformer):
-    """Renames calls of ``int``, ``float`` and ``len``, and lets ``isinstance(n, int)`` hold for symbols."""
+    """Renames calls of these, and lets ``isinstance(n, int)`` hold for symbols.
+
+    The larger of two numbers that a constructor makes a layer of is the task's, whose weights are not resized.
+    """
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        if node.name != "__init__":
+            for call in ast.walk(node):
+                match call:
+                    case ast.Call(func=ast.Name("max" | "min") as function, args=[_, *_], keywords=[]):
+                        function.id = LARGEST if function.id == "max" else LEAST
+        self.generic_visit(node)
+        return node
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.ListComp:
         """``[x.item() for x in torch.linspace(0, drop_path, depth)]``: fake tensors have no items."""
@@ -85,8 +99,7 @@ def _quotient(value: Any, otherwise: Callable[[Any], Any], up: bool) -> Any:
 
 def real(value: Any) -> Any:
     """``float(value)``, which of a size is symbolic."""
-    symbolic = isinstance(value, torch.SymInt | torch.SymFloat)
-    return torch.sym_float(value) if symbolic else float(value)
+    return torch.sym_float(value) if isinstance(value, SYMBOLS) else float(value)
 
 
 class _RealType(type):
@@ -111,6 +124,28 @@ def length(value: Any) -> Any:
     return value.shape[0] if isinstance(value, torch.Tensor) and value.ndim else len(value)
 
 
+def largest(*values: Any) -> Any:
+    """``max(*values)``, likewise."""
+    return functools.reduce(torch.sym_max, *_numbers(values)) if _symbolic(values) else max(*values)
+
+
+def least(*values: Any) -> Any:
+    """``min(*values)``, likewise."""
+    return functools.reduce(torch.sym_min, *_numbers(values)) if _symbolic(values) else min(*values)
+
+
+def _numbers(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    return values if len(values) == 1 else (values,)
+
+
+def _symbolic(values: tuple[Any, ...]) -> bool:
+    """Whether all are numbers, in one sequence or not, and one of them is a symbol."""
+    [numbers] = _numbers(values)
+    if not isinstance(numbers, tuple | list) or not all(isinstance(n, int | float | SYMBOLS) for n in numbers):
+        return False
+    return any(isinstance(n, SYMBOLS) for n in numbers)
+
+
 class Rate(float):
     """A number that stands for a tensor of one."""
 
@@ -125,7 +160,10 @@ def rates(*arguments: Any, **options: Any) -> list[Rate]:
         return list(map(Rate, torch.linspace(*arguments, **options).tolist()))
 
 
-NAMES = {WHOLE: whole, REAL: real, LENGTH: length, NUMEL: numel, WHOLE_TYPE: (int, torch.SymInt), RATES: rates}
+NAMES = {
+    WHOLE: whole, REAL: real, LENGTH: length, NUMEL: numel, WHOLE_TYPE: (int, torch.SymInt), RATES: rates,
+    LARGEST: largest, LEAST: least,
+}  # fmt: skip
 
 
 def _rounded(expression: sympy.Expr, up: bool) -> sympy.Expr | None:

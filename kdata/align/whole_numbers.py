@@ -39,14 +39,24 @@ class Extremes(Transformer):
 
 def _extreme(one: ast.expr, other: ast.expr) -> ast.expr | None:
     """``tl.maximum(b, a)`` of ``(a >= b) * a`` and ``b * (b > a)``, ``tl.minimum`` of ``<=`` and ``<``."""
-    match one, other:
+    match _where(one), _where(other):
         case (
-            ast.BinOp(ast.Compare(a, [first], [b]), ast.Mult(), same),
-            ast.BinOp(again, ast.Mult(), ast.Compare(left, [second], [right])),
+            (a, ast.Compare(same, [first], [b])),
+            (again, ast.Compare(left, [second], [right])),
         ) if alike(a, same, right) and alike(b, again, left):
             names = {(ast.GtE, ast.Gt): "tl.maximum", (ast.LtE, ast.Lt): "tl.minimum"}
             name = names.get((type(first), type(second)))
             return call(name, b, a) if name else None
+    return None
+
+
+def _where(product: ast.expr) -> tuple[ast.expr, ast.Compare] | None:
+    """A value and where it counts, which is multiplied in from either side."""
+    match product:
+        case ast.BinOp(ast.Compare() as where, ast.Mult(), value):
+            return value, where
+        case ast.BinOp(value, ast.Mult(), ast.Compare() as where):
+            return value, where
     return None
 
 
