@@ -128,5 +128,6 @@ class Net(nn.Module):
     meant_by = space["meant_by"]
     assert meant_by("None", {}) is None
     assert meant_by("nn.ReLU", space) is space["nn"].ReLU
+    assert meant_by("[(512, 10, 5)] + [(512, 3 - 1, -2)] * 2", {}) == [(512, 10, 5), (512, 2, -2), (512, 2, -2)]
     with pytest.raises(NameError, match="nearest"):
         meant_by("nearest", {})

@@ -242,3 +242,14 @@ def test_a_neighbourhood_of_all_is_attention_and_a_layer_is_its_projections() ->
         natten.na1d(q, q, q, 7, is_causal=True)
     with pytest.raises(TypeError):  # of later versions
         natten.na1d(q, q, q, 7, stride=2)
+
+
+def test_a_deformable_layer_begins_as_half_of_a_convolution_and_its_taps_move_across_and_down() -> None:
+    dcn, x = module("dcn_v2"), drawn(2, 3, 6, 5)
+    layer = dcn.DCN(3, 4, kernel_size=(3, 3), stride=1, padding=1, deformable_groups=1)
+    plain = F.conv2d(x, layer.weight, layer.bias, padding=1)
+    torch.testing.assert_close(layer(x), plain / 2)  # offsets are zero, and masks sigmoids of it
+    right, mask = torch.zeros(2, 18, 6, 5), torch.ones(2, 9, 6, 5)
+    right[:, 1::2] = 1.0  # of each tap first what it is down, then what it is across
+    moved = dcn.dcn_v2_conv(x, right, mask, layer.weight, layer.bias, 1, 1, 1, 1)
+    torch.testing.assert_close(moved[..., :-2], plain[..., 1:-1])

@@ -22,6 +22,9 @@ _MEANT = """
 
 def meant_by(word, known):
     import ast
+    import operator
+
+    computed = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv}
 
     def value(node):
         if isinstance(node, ast.Constant):
@@ -30,8 +33,12 @@ def meant_by(word, known):
             return known[node.id]
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return -value(node.operand)
-        if isinstance(node, (ast.List, ast.Tuple)):
+        if isinstance(node, ast.BinOp) and type(node.op) in computed:
+            return computed[type(node.op)](value(node.left), value(node.right))
+        if isinstance(node, ast.List):
             return [value(item) for item in node.elts]
+        if isinstance(node, ast.Tuple):
+            return tuple(value(item) for item in node.elts)
         if isinstance(node, ast.Attribute):
             return getattr(value(node.value), node.attr)
         if isinstance(node, ast.Call):
