@@ -17,6 +17,7 @@ from sft.eval_options import EvalOptions
 from sft.options import SftOptions
 
 SHARD_SIZE = 25
+AT_TRUST = 5  # of what takes half a minute each: a kill loses the shard in hand
 MINED_SIZE = 60  # definitions: what a network teaches of its blocks is told to those of its own shard
 
 app = typer.Typer(
@@ -220,7 +221,7 @@ def verify(
     pool.demand(require_isolation)
     chosen = files.parse_targets(targets)
     stage = step.step(chosen, seeds, level=level or "screen", device=gpu_judge.choose(device), precision=precision)
-    made = _stage(stage, candidates, out, SHARD_SIZE, workers)
+    made = _stage(stage, candidates, out, AT_TRUST if level == "trust" else SHARD_SIZE, workers)
     print(f"what fails, and why: {audit.write(out, made)}")
 
 
