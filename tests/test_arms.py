@@ -153,3 +153,12 @@ def run(x, y):
     found = {t.text: t for t in arms.tests(text)}
     assert [name for name, test in found.items() if test.empty] == ["programs > 0", "count > 0"]
     assert [name for name, test in found.items() if aside._of_tiles(test)] == ["programs > 0"]
+    for other in ("total_memory", "major * card.multi_processor_count"):
+        (test,) = arms.tests(f"""
+def run(x):
+    card = torch.cuda.get_device_properties(0)
+    programs = min(x.numel(), card.{other})
+    if programs > 0:
+        return 1
+""")
+        assert test.empty and not aside._of_tiles(test)
