@@ -122,9 +122,7 @@ def test_a_grid_is_as_large_as_what_stores_it(modules: Any, config: dict[str, An
 def test_grids_go_on_outside_of_the_unit_cube(modules: Any) -> None:
     encoding = modules["tinycudann"].Encoding(3, HASH_GRID)
     table, x = encoding.params.detach().view(-1, 2), torch.tensor([[0.25, 1.25, -0.75]])
-    torch.testing.assert_close(
-        encoding(x)[0, 2:4].detach(), looked_up(x[0].tolist(), table[32:96], 5.0, 6, True, 0.5)
-    )
+    torch.testing.assert_close(encoding(x)[0, 2:4].detach(), looked_up(x[0].tolist(), table[32:96], 5.0, 6, True, 0.5))
 
 
 @pytest.mark.parametrize(("config", "width"), [({"otype": "SphericalHarmonics", "degree": 3}, 9),
