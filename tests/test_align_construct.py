@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
+from kdata.align.construct import drop_idle_attributes
 from tests.align_tasks import task, verified
 
 TEXT = '''
@@ -27,6 +29,12 @@ def test_attributes_that_only_the_old_forward_read_go_with_what_they_needed(tmp_
     source = verified(task(forward, "[torch.rand(4, 5)]", init, TEXT), tmp_path).source
     assert "import os" not in source and "FUSED" not in source and "def width" in source
     assert "How wide" not in source, "docstrings tell how to use a module"
+
+
+def test_a_condition_that_names_something_stays() -> None:
+    tree = ast.parse("def init(self):\n    if (n := self.out) > 4:\n        self.fused = fused()\n    self.rows = n\n")
+    drop_idle_attributes(tree.body, {"fused"}, {"fused"})
+    assert "n := self.out" in ast.unparse(tree) and "fused" not in ast.unparse(tree)
 
 
 def test_a_condition_goes_with_all_that_it_decides(tmp_path: Path) -> None:

@@ -38,3 +38,11 @@ def test_float8_is_compared_exactly_and_nan_is_nan() -> None:
     for wrong in ([1.125, math.nan, 448.0], [1.0, 2.0, 448.0], [math.nan, math.nan, 448.0]):
         with pytest.raises(UnequalError, match="1 of 3"):
             exactly("output", np.array(wrong), wanted, None)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("dtype", "code"), [("bfloat16", np.uint16(0x7F81)), ("float32", np.uint32(0x7F800001))])
+def test_a_signalling_nan_is_one_as_any_other_and_nothing_is_warned_of(dtype: str, code: np.generic) -> None:
+    data = code.tobytes()
+    entry = {"dtype": dtype, "shape": [1], "offset": 0, "bytes": len(data)}
+    assert np.isnan(Tensors([entry], data).array(0)).all()

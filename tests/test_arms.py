@@ -153,3 +153,13 @@ def run(x, y):
     found = {t.text: t for t in arms.tests(text)}
     assert [name for name, test in found.items() if test.empty] == ["programs > 0", "count > 0"]
     assert [name for name, test in found.items() if aside._of_tiles(test)] == ["programs > 0"]
+    for asked, of_tiles in ((".total_memory", False), (".major * card.multi_processor_count", False),
+                            ("['multiprocessor_count']", True)):  # fmt: skip
+        (test,) = arms.tests(f"""
+def run(x):
+    card = utils.get_device_properties(0)
+    programs = min(x.numel(), card{asked})
+    if programs > 0:
+        return 1
+""")
+        assert test.empty and aside._of_tiles(test) == of_tiles

@@ -220,6 +220,8 @@ def test_sizes_scaled_down_one_by_one_leave_an_answer() -> None:
     ("b, n, d = q.shape; _, s, _ = k.size(); go(n, s)", {1, -2}),
     ("n, s = q.shape[1], k.shape[1]; assert n == s; go(n)", set()),
     ("b, n, d = q.shape; go(n, k.stride(0))", set()),
+    ("b, h, n, d = q.shape; o, i = w.shape; go(b, h, n, d, o, i)", set()),  # a matrix of weights
+    ("b, n, d = q.shape; o = self.w.shape[1]; go(b, n, d, o)", set()),
 ])  # fmt: skip
 def test_who_asks_two_tensors_for_their_sizes_takes_them_to_differ(text: str, dims: set[int]) -> None:
     assert asked_apart(FORWARD.format(text)) == dims

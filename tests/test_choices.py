@@ -56,7 +56,8 @@ def test_of_one_element_any_that_is_equal_is_named() -> None:
 
 @pytest.mark.parametrize("call", [
     lambda x: x.sort(stable=True).indices, torch.argmax, lambda x: x.sort().values,
-    lambda x: torch.arange(6)[None].argsort(),
+    lambda x: torch.arange(6)[None].argsort(), lambda x: x.argsort(1).add_(torch.tensor([[0], [6]])),
+    lambda x: x.argsort(1)[:, 1:].clone().mul_(2),
 ])  # fmt: skip
 def test_of_what_is_promised_nothing_else_would_do(call: Call) -> None:
     with Choices() as choices:

@@ -166,10 +166,12 @@ def test_a_parameter_of_a_variable_is_drawn_where_that_is_made() -> None:
         for line in (
             "w = torch.empty((n, n), dtype=torch.float32)",
             "index = torch.zeros(n)",
-            "self.w = nn.Parameter(w)",
+            "first = torch.zeros(n)",
+            "first[0] = 1",
+            "self.w, self.first = nn.Parameter(w), nn.Parameter(first)",
         )
     )
     space: dict[str, Any] = {}
     exec(drawn(text), space)
     assert 0 < float(space["Line"](40).w.detach().std()) < 0.2
-    assert "index = torch.zeros(n)" in drawn(text)
+    assert "index = torch.zeros(n)" in drawn(text) and "first = torch.zeros(n)" in drawn(text)

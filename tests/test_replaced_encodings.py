@@ -62,7 +62,7 @@ def looked_up(point: list[float], table: torch.Tensor, scale: float, side: int, 
             row = 0
             for a, prime in zip(at, PRIMES, strict=False):
                 row ^= a * prime % 2**32
-        total += weight * table[row % len(table)]
+        total += weight * table[row % 2**32 % len(table)]
     return total
 
 
@@ -107,6 +107,22 @@ def test_an_encoded_network_is_its_encoding_and_its_layers(modules: Any) -> None
     first, second, last = (w.view(s) for w, s in zip(
         whole.network.params.split([96, 256, 80]), [(16, 6), (16, 16), (5, 16)], strict=True))  # fmt: skip
     torch.testing.assert_close(whole(x), ((found @ first.T).relu() @ second.T).relu() @ last.T)
+
+
+@pytest.mark.parametrize(("config", "starts"), [
+    ({"otype": "Grid"}, [0, 32, 96, 160]), ({"otype": "TiledGrid"}, [0, 27, 54, 81]),
+    ({"otype": "Grid", "type": "Dense"}, [0, 32, 248, 1976]),
+    ({"otype": "DenseGrid", "per_level_scale": None}, [0, 32, 21984, 16799200]),
+])  # fmt: skip
+def test_a_grid_is_as_large_as_what_stores_it(modules: Any, config: dict[str, Any], starts: list[int]) -> None:
+    config = {key: value for key, value in (HASH_GRID | config).items() if value is not None}
+    assert modules["tinycudann"].Encoding(3, config).starts.tolist() == starts
+
+
+def test_grids_go_on_outside_of_the_unit_cube(modules: Any) -> None:
+    encoding = modules["tinycudann"].Encoding(3, HASH_GRID)
+    table, x = encoding.params.detach().view(-1, 2), torch.tensor([[0.25, 1.25, -0.75]])
+    torch.testing.assert_close(encoding(x)[0, 2:4].detach(), looked_up(x[0].tolist(), table[32:96], 5.0, 6, True, 0.5))
 
 
 @pytest.mark.parametrize(("config", "width"), [({"otype": "SphericalHarmonics", "degree": 3}, 9),

@@ -31,4 +31,8 @@ def test_what_is_right_stays_what_it_is() -> None:
     with checked():
         assert torch.equal(functional.ctc_loss(given, labels, LONG, SHORT), usual)
         assert torch.equal(functional.ctc_loss(given, labels, (9, 9, 9), (4, 4, 4)), usual)
+        filled = torch.cat([labels, torch.full((3, 2), -1)], 1)  # rows of other lengths
+        assert torch.equal(functional.ctc_loss(given, filled, LONG, SHORT), usual)
+        assert torch.equal(functional.ctc_loss(given, labels.reshape(-1), LONG, SHORT), usual)
+        functional.ctc_loss(given[:, 0], labels[0], LONG[0], SHORT[0])
     assert functional.torch.ctc_loss is torch.ctc_loss and torch.ctc_loss.__name__ == "ctc_loss"

@@ -45,7 +45,8 @@ class _DropIdle(ast.NodeTransformer):
     def visit_If(self, node: ast.If) -> ast.stmt:
         self.generic_visit(node)
         node.body, node.orelse = _busy(node.body), _busy(node.orelse)
-        if not node.body and not node.orelse and not any(isinstance(n, ast.Call) for n in ast.walk(node.test)):
+        asks_only = not any(isinstance(n, ast.Call | ast.NamedExpr) for n in ast.walk(node.test))
+        if not node.body and not node.orelse and asks_only:
             return ast.Pass()
         if node.orelse and not node.body:
             return ast.If(ast.UnaryOp(ast.Not(), node.test), node.orelse, [])

@@ -19,14 +19,17 @@ def corner_rows(corner, sizes, sides, hashed):
         row = row + torch.where(stride <= sizes, corner[..., d] * stride, 0)
         stride = torch.where(stride <= sizes, stride * sides, stride)
         hashes = hashes ^ (corner[..., d] * PRIMES[d] & 0xFFFFFFFF)
-    return (torch.where(stride > sizes, hashes, row) if hashed else row) % sizes
+    return (torch.where(stride > sizes, hashes, row) if hashed else row) % 2**32 % sizes
 
 
-def interpolated(inputs, table, starts, scales, sides, hashed=True, smooth=False, moved=0.5):
-    """Features of points in the unit cube, (levels, points, features); ``starts`` of levels in the table, and its end."""
+def interpolated(inputs, table, starts, scales, sides, hashed=True, smooth=False, moved=0.5, bounded=True):
+    """Features of points, (levels, points, features); ``starts`` of levels in the table, and its end.
+
+    Outside of the unit cube there are none, or, where it is not ``bounded``, those of the cells that follow.
+    """
     sides, starts = torch.tensor(sides, device=inputs.device)[:, None], starts.long()[:, None]
     place = inputs * torch.tensor(scales, dtype=inputs.dtype, device=inputs.device)[:, None, None] + moved
-    inside = ((inputs >= 0) & (inputs <= 1)).all(-1, keepdim=True)
+    inside = ((inputs >= 0) & (inputs <= 1)).all(-1, keepdim=True) | (not bounded)
     cell = torch.where(inside, place.floor(), 0.0)
     share = place - cell
     share = share * share * (3 - 2 * share) if smooth else share

@@ -38,14 +38,19 @@ class Encoding(Module):
             raise ValueError(f"no encoding {self.kind} is known here")
 
     def make_grid(self, config):
-        levels, features = config.get("n_levels", 16), config.get("n_features_per_level", 2)
-        growth, side = config.get("per_level_scale", 2.0), config.get("base_resolution", 16)
+        features, side = config.get("n_features_per_level", 2), config.get("base_resolution", 16)
+        levels = config.get("n_features", 0) // features or config.get("n_levels", 16)
         if config.get("interpolation", "Linear") not in ("Linear", "Smoothstep"):
             raise ValueError(f"no interpolation {config['interpolation']} is known here")
-        self.hashed = config.get("type", "Hash" if self.kind == "HashGrid" else "") == "Hash"
+        if config.get("hash", "CoherentPrime") != "CoherentPrime":
+            raise ValueError(f"no hash {config['hash']} is known here")
+        store = config.get("type", self.kind.removesuffix("Grid") or "Hash")
+        usual = (256 / side) ** (1 / max(levels - 1, 1)) if store == "Dense" else 2.0
+        growth, self.hashed = config.get("per_level_scale", usual), store == "Hash"
         self.scales = [side * float(growth) ** level - 1.0 for level in range(levels)]
         self.sides = [math.ceil(scale) + 1 for scale in self.scales]
-        most = 2 ** config.get("log2_hashmap_size", 19) if self.kind != "DenseGrid" else math.inf
+        hashes = 2 ** config.get("log2_hashmap_size", 19)
+        most = {"Hash": hashes, "Tiled": side**self.n_input_dims, "Dense": 2**31 - 1}[store]
         sizes = [min(most, -(-(s**self.n_input_dims) // 8) * 8) for s in self.sides]
         starts = [sum(sizes[:level]) for level in range(levels + 1)]
         self.register_buffer("starts", torch.tensor(starts), persistent=False)
@@ -66,9 +71,8 @@ class Encoding(Module):
             return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
         table = self.params.view(-1, config.get("n_features_per_level", 2))
         smooth = config.get("interpolation", "Linear") == "Smoothstep"
-        return (
-            interpolated(x, table, self.starts, self.scales, self.sides, self.hashed, smooth).transpose(0, 1).flatten(1)
-        )
+        levels = interpolated(x, table, self.starts, self.scales, self.sides, self.hashed, smooth, bounded=False)
+        return levels.transpose(0, 1).flatten(1)
 
 
 class Network(Module):

@@ -281,8 +281,7 @@ class Package:
 
     def _may_bind(self, path: str, name: str) -> bool:
         """Whether a file that ``_is_beside`` may bind a name, by a look at its text: as it is read, once it was."""
-        read = self._files.get(path)
-        if read is None and path in self.roots:
+        if (read := self._files.get(path)) is None and path in self.roots:
             return self.roots.says(path, name, " import *")
         text = read.text if read is not None else self.texts[path]
         return name in text or " import *" in text

@@ -89,6 +89,13 @@ PLACE = frozenset({
     "register_forward_pre_hook", "is_autocast_enabled", "is_autocast_cpu_enabled", "get_autocast_dtype", "is_quantized",
     "get_float32_matmul_precision", "allow_tf32", "is_bf16_supported", "is_anomaly_enabled",
 })  # fmt: skip
+# What is known of a card but for how many processors it has, and where a tensor is.
+OF_A_CARD = (PLACE | frozenset({
+    "total_memory", "name", "major", "minor", "uuid", "warp_size", "L2_cache_size", "clock_rate", "memory_clock_rate",
+    "memory_bus_width", "shared_memory_per_block", "shared_memory_per_block_optin", "shared_memory_per_multiprocessor",
+    "regs_per_multiprocessor", "max_threads_per_multi_processor", "max_threads_per_block", "is_integrated",
+    "pci_bus_id", "pci_device_id", "pci_domain_id",
+})) - {"get_device_properties", "is_cuda", "is_cpu", "device", "current_device", "get_device"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +240,11 @@ def _plan(left: Left, taken: set[tuple[int, bool]], always: list[str], retyped: 
 def _of_tiles(test: Test) -> bool:
     """Whether it asks if there are programs: fewer than tiles or than processors, none of them if there are no tiles.
 
-    A card has some, whatever card it is; how many is told otherwise where it is called as on another one.
+    A card has some, whatever card it is; how many is told otherwise where it is called as on another one. What else is
+    known of a card is not: such a test is forced.
     """
-    return test.empty and "get_device_properties" in test.words and not test.words.isdisjoint(SIZES)
+    counts = "get_device_properties" in test.words and test.words.isdisjoint(OF_A_CARD)
+    return test.empty and counts and not test.words.isdisjoint(SIZES)
 
 
 def _judge(asked: dict[int, Test], expected: Expected, reports: list[dict[str, Any]], returned: Tensors) -> None:

@@ -56,7 +56,7 @@ class Tensors:
         dtype, data = entry["dtype"], self.raw(index)
         if dtype == "bfloat16":
             wide = np.frombuffer(data, np.uint16).astype(np.uint32) << np.uint32(16)
-            return wide.view(np.float32).astype(np.float64).reshape(entry["shape"])
+            return _widened(wide.view(np.float32), np.float64).reshape(entry["shape"])
         if dtype in EIGHTS:
             return _eights(dtype)[np.frombuffer(data, np.uint8)].reshape(entry["shape"])
         if dtype.startswith("float8"):
@@ -65,7 +65,12 @@ class Tensors:
             return np.frombuffer(data, np.uint8).reshape(entry["shape"])
         array = np.frombuffer(data, np.dtype(dtype)).reshape(entry["shape"])
         wide_type = {"f": np.float64, "c": np.complex128}.get(array.dtype.kind)
-        return array.astype(wide_type) if wide_type else array
+        return _widened(array, wide_type) if wide_type else array
+
+
+def _widened(array: Array, dtype: type[np.generic]) -> Array:
+    with np.errstate(invalid="ignore"):  # of a signalling NaN numpy warns, which is one as any other
+        return array.astype(dtype)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a task's reference answers, asked of a process of its own. The trusted side."""
+"""Asks a process of its own what a task's reference answers. The trusted side."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kdata.verify.reference import admission
 
 
 class UndecidedError(Exception):
-    """The judge cannot say: a reason and a detail."""
+    """A candidate can be neither verified nor rejected: the reason, one of ``reasons``, and its detail."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(reason, detail)
@@ -29,15 +29,22 @@ def expect(
     named: tuple[float, ...] = (), conceded: Concession = Concession(), unlike: frozenset[int] = frozenset(),  # noqa: B008 - frozen
     most: int = 0,
 ) -> Expected:  # fmt: skip
-    """Run a task's reference at all its variants. Remembered for the task's other candidates.
+    """Run a task's reference at all its variants; the last answers are remembered for the task's other candidates.
 
-    ``gradient``: and its backward, for a candidate that offers one. ``named``: values that inputs hold in one more
-    draw. ``conceded``: to the candidate, in sizes. ``unlike``: dimensions in which inputs that are alike
-    may differ for all that it says. ``most``: elements up to which it is run at its own sizes, too, if
-    these are not those that the level asks for.
+    Args:
+        source: the task's text.
+        entry_point: the class in it.
+        options: how thoroughly it is run, and at how many sizes and draws.
+        salt: makes the draws those of one candidate; "" for the same ones for all of them.
+        gradient: whether its backward is run, too, for a candidate that offers one.
+        named: numbers that a candidate names, which inputs hold in one more draw.
+        conceded: the sizes at which a candidate need not be right.
+        unlike: dimensions along which inputs of one shape are given different sizes, because a candidate asks several
+            of them for theirs.
+        most: elements up to which the task is run at its own sizes; 0 for as many as the level asks for.
 
     Raises:
-        UndecidedError: the reference cannot be the measure of anything.
+        UndecidedError: the reference has no answer that a candidate could be held against.
     """
     seeds = [int(digest("seed", str(options.seed), str(n), *([salt] if salt else []))[:7], 16)
              for n in range(options.draws)]  # fmt: skip

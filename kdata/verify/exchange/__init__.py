@@ -1,1 +1,1 @@
-"""What processes that do not trust each other hand over: tensors, their guard bars, and the names of files."""
+"""What processes that do not trust each other hand over: tensors, their guard bars, files, and what was raised."""

@@ -39,6 +39,8 @@ class Choices(TorchDispatchMode):
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
         out = function(*args, **(kwargs or {}))
+        if function._schema.is_mutable and self._chosen:
+            self._forget(function, args, kwargs or {})
         if chooses(function, args, kwargs or {}) and args[0].numel():
             self._note(args[0], out[1], dimension(function, args, kwargs or {}))
         elif function.overloadpacket in COPIES and integral(out) and (found := self._of(args[0])):
@@ -67,6 +69,13 @@ class Choices(TorchDispatchMode):
         number = torch.arange(len(ordered)).reshape(kept.movedim(dim, -1)[..., :1].shape).movedim(-1, dim)
         rows = torch.empty_strided(indices.shape, indices.stride(), dtype=torch.int64)
         self._chosen.append(Chosen(indices, rows.copy_(number.expand(kept.shape).reshape(indices.shape)), classes))
+
+    def _forget(self, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        """What an operator writes to names something else then: ``indices += offset`` is beyond the row, even."""
+        given = {a.name: value for a, value in zip(function._schema.arguments, args, strict=False)} | kwargs
+        written = [given.get(a.name) for a in function._schema.arguments if a.is_write]
+        memory = {t.untyped_storage().data_ptr() for t in tree_leaves(written) if integral(t)}
+        self._chosen = [c for c in self._chosen if c.indices.untyped_storage().data_ptr() not in memory]
 
     def _of(self, tensor: Tensor) -> Chosen | None:
         """What is known of a tensor that may be a part of noted indices."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from itertools import combinations
 
 from kdata.verify import constants
 
@@ -30,24 +31,27 @@ def apart(source: str) -> frozenset[int]:
 
 
 def asked_apart(source: str) -> frozenset[int]:
-    """The dimensions of which a function asks two tensors and uses both answers: its kernel is told of either.
+    """The dimensions of which a function asks two inputs and uses both answers: its kernel is told of either.
 
-    ``B, H, T, D = q.shape`` and ``S = k.shape[2]``, counted from either end. An assertion is no use.
+    ``B, H, T, D = q.shape`` and ``S = k.shape[2]``, counted from either end. An assertion is no use, and neither
+    weights nor what has another number of dimensions, ``N, K = w.shape``, tell anything of queries and keys.
     """
     found: frozenset[int] = frozenset()
     for function in (n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef)):
         asserted = {id(n) for test in ast.walk(function) if isinstance(test, ast.Assert) for n in ast.walk(test)}
         used = {n.id for n in ast.walk(function)
                 if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in asserted}  # fmt: skip
-        asked: dict[int, set[str]] = {}
+        asked: dict[int, dict[str, int]] = {}  # which tensors, and how many dimensions each has; 0 where that is unsaid
         for node in (n for n in ast.walk(function) if isinstance(n, ast.Assign)):
             for target in node.targets:
                 whole = not isinstance(node.value, ast.Tuple)
                 count = len(target.elts) if isinstance(target, ast.Tuple) and whole else 0  # of its dimensions
                 for name, (tensor, dim) in _sizes_named(target, node.value).items():
-                    for place in {dim, dim - count} if name in used else ():
-                        asked.setdefault(place, set()).add(tensor)
-        found |= {dim for dim, tensors in asked.items() if len(tensors) > 1}
+                    for place in {dim, dim - count} if name in used and not tensor.startswith("self.") else ():
+                        of_place = asked.setdefault(place, {})
+                        of_place[tensor] = count or of_place.get(tensor, 0)
+        found |= {dim for dim, ranks in asked.items()
+                  if any(0 in pair or pair[0] == pair[1] for pair in combinations(ranks.values(), 2))}  # fmt: skip
     return found
 
 

@@ -1,6 +1,6 @@
-"""Operators of torch that read beyond their tensors where integers say so: here they raise. In the reference's child.
+"""Makes operators of torch raise that read beyond their tensors where integers say so. In the reference's child only.
 
-Elsewhere they end the process, and with it what is known of a task whose labels are drawn larger once.
+As torch has them they end the process, and with it all that is known of a task whose labels were once drawn too large.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ctc_loss = torch.ctc_loss
 
 @contextmanager
 def checked() -> Iterator[None]:
-    """Have them raise."""
+    """Inside of it they raise: ``torch.ctc_loss``."""
     torch.ctc_loss = _checked_ctc_loss
     try:
         yield
@@ -37,13 +37,24 @@ def _checked_ctc_loss(
     if not any(isinstance(t, FakeTensor) for t in (log_probs, targets, input_lengths, target_lengths)):
         classes, steps = log_probs.shape[-1], log_probs.shape[0]
         most = targets.shape[-1] if targets.ndim > 1 else targets.numel()
-        _within("a label", targets, classes - 1)
         _within("an input's length", input_lengths, steps)
         _within("a target's length", target_lengths, most)
-        if targets.ndim == 1 and int(torch.as_tensor(target_lengths).sum()) > most:
-            raise IndexError("targets are fewer than their lengths say")
+        _within("a label", _read(targets, torch.as_tensor(target_lengths)), classes - 1)
     made: Tensor = _ctc_loss(log_probs, targets, input_lengths, target_lengths, *more, **options)
     return made
+
+
+def _read(targets: Tensor, lengths: Tensor) -> Tensor:
+    """The labels that count: what fills up a row behind its length may be no class, ``-1``.
+
+    Raises:
+        IndexError: rows that follow each other are fewer than their lengths say.
+    """
+    if targets.ndim > 1:
+        return targets[torch.arange(targets.shape[-1]) < lengths.reshape(-1, 1)]
+    if int(lengths.sum()) > len(targets):
+        raise IndexError("targets are fewer than their lengths say")
+    return targets[: int(lengths.sum())]
 
 
 def _within(what: str, values: Any, most: int) -> None:

@@ -152,10 +152,15 @@ def _draws(name: str) -> str:
 
 
 def _draw_before(edits: Edits, function: ast.FunctionDef, makers: Collection[str]) -> None:
-    """Draw what a function makes first, and then a parameter of: ``w = torch.empty(8, 8)``, ``Parameter(w)``."""
+    """Draw what a function makes first, and then a parameter of: ``w = torch.empty(8, 8)``, ``Parameter(w)``.
+
+    Not what it sets in part, ``w[0, 0] = 1``: what is left zero is meant to be.
+    """
     inside = [*nodes(function)]
     given = (n.args[0] for n in inside if isinstance(n, ast.Call) and _called(n) in makers and n.args)
     names = {value.id for value in given if isinstance(value, ast.Name)}
+    parts = (n for n in inside if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
+    names -= {part.value.id for part in parts if isinstance(part.value, ast.Name)}
     for node in inside if names else ():
         value = node.value if isinstance(node, ast.Assign) else None
         if isinstance(node, ast.Assign) and isinstance(value, ast.Call) and ast.unparse(node.targets[0]) in names:
