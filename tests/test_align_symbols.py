@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from torch.utils._sympy.functions import FloorDiv
 from kdata.align.chance import one_by_chance
 from kdata.align.errors import AlignError
 from kdata.align.step import align_file
+from kdata.align.whole import LEAST, LENGTH, WholeNumbers
 from tests.align_tasks import task, verified
 
 SIZED = "def get_init_inputs():\n    return []"
@@ -47,6 +49,12 @@ def sized(source: str, width: int) -> str:
     """The task with its constructor given ``n``."""
     source = source.replace("def __init__(self)", "def __init__(self, n)")
     return source.replace(SIZED, SIZED.replace("[]", "[n]")).replace("def get_inputs", f"n = {width}\ndef get_inputs")
+
+
+def test_a_name_that_a_task_imports_is_what_it_imports() -> None:
+    text = "from torch import max\ndef pick(x):\n    return max(x, 1), min(len(x), 3)"
+    calls = ast.unparse(WholeNumbers().visit(ast.parse(text)))
+    assert f"max(x, 1), {LEAST}({LENGTH}(x), 3)" in calls
 
 
 @pytest.mark.parametrize("name", LAYERS)

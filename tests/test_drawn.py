@@ -51,6 +51,7 @@ def test_zeros_and_unset_memory_are_drawn_and_the_rest_stays() -> None:
         "        self.gamma = nn.Parameter(torch.zeros(1))\n"
         "        self.w = nn.Parameter(2 * torch.empty(n, n).float())\n"
         "        self.known = nn.Parameter(torch.Tensor([0.5]))\n"
+        "        self.count = nn.Parameter(torch.zeros(n, dtype=torch.long), requires_grad=False)\n"
         "        nn.init.zeros_(self.c.bias)\n"
         "        nn.init.constant_(self.c.weight, 0)\n"
         "        nn.init.constant_(self.d.weight, 0.5)\n"
@@ -62,6 +63,7 @@ def test_zeros_and_unset_memory_are_drawn_and_the_rest_stays() -> None:
     lines = [line.strip() for line in text.splitlines()]
     assert "self.gamma = nn.Parameter(0.1 * torch.randn(1))" in lines
     assert "self.w = nn.Parameter(2 * (0.1 * torch.randn(n, n)).float())" in lines
+    assert "self.count = nn.Parameter(torch.zeros(n, dtype=torch.long), requires_grad=False)" in lines
     assert {"self.known = nn.Parameter(torch.Tensor([0.5]))", "nn.init.zeros_(self.c.bias)", "x.zero_()",
             "nn.init.constant_(self.d.weight, 0.5)", "return x + torch.zeros(1)"} <= set(lines)  # fmt: skip
     assert "self.c.weight" not in text

@@ -19,6 +19,7 @@ from torch.utils._sympy import functions
 
 WHOLE, WHOLE_TYPE, NUMEL, REAL, RATES = "__whole__", "__whole_type__", "__numel__", "__real__", "__rates__"
 LENGTH, LARGEST, LEAST = "__length__", "__largest__", "__least__"
+RENAMED = {"int": WHOLE, "float": REAL, "len": LENGTH, "max": LARGEST, "min": LEAST}
 _plain_floor, _plain_ceil = math.floor, math.ceil
 SYMBOLS = torch.SymInt | torch.SymFloat
 LARGEST_DENOMINATOR = 64  # beyond it a float's rounding could decide the quotient
@@ -30,12 +31,20 @@ class WholeNumbers(ast.NodeTransformer):
     The larger of two numbers that a constructor makes a layer of is the task's, whose weights are not resized.
     """
 
+    def visit_Module(self, node: ast.Module) -> ast.Module:
+        """A name that the task gives to something else is that, ``from torch import max`` for one."""
+        imported = (a.asname or a.name for n in node.body if isinstance(n, ast.ImportFrom) for a in n.names)
+        own = {*imported, *(n.name for n in node.body if isinstance(n, ast.FunctionDef))}
+        self._known = {name: said for name, said in RENAMED.items() if name not in own}
+        self.generic_visit(node)
+        return node
+
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         if node.name != "__init__":
             for call in ast.walk(node):
                 match call:
-                    case ast.Call(func=ast.Name("max" | "min") as function, args=[_, *_], keywords=[]):
-                        function.id = LARGEST if function.id == "max" else LEAST
+                    case ast.Call(func=ast.Name("max" | "min" as name) as function, args=[_, *_], keywords=[]):
+                        function.id = self._known.get(name, name)
         self.generic_visit(node)
         return node
 
@@ -53,12 +62,8 @@ class WholeNumbers(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
         match node:
-            case ast.Call(func=ast.Name(id="int") as function, args=[_]):
-                function.id = WHOLE
-            case ast.Call(func=ast.Name(id="float") as function, args=[_]):
-                function.id = REAL
-            case ast.Call(func=ast.Name(id="len") as function, args=[_]):
-                function.id = LENGTH
+            case ast.Call(func=ast.Name("int" | "float" | "len" as name) as function, args=[_]):
+                function.id = self._known.get(name, name)
             case ast.Call(func=ast.Attribute(value=value, attr="numel"), args=[], keywords=[]):
                 made = ast.Call(ast.Name(NUMEL, ast.Load()), [value], [])
                 return ast.fix_missing_locations(ast.copy_location(made, node))

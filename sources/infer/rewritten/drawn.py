@@ -19,6 +19,7 @@ NOTE = "weights that started as zeros, or unset, are drawn at random"
 _SCALE = 0.1  # of drawn weights: products of them neither vanish nor grow much
 _SCALES = re.compile(r"init_?val|layer_?scale|init_?(scale|std|sigma)|gamma|res_?scale|rezero|^gain$|(^|_)init$")
 _STARTS = re.compile(r"init|reset|zero|build|weight")  # names of functions that give weights their start
+_WHOLE = re.compile(r"\b(u?int\d*|long|short|bool)$")  # how types end that no normal draw is of
 _VARIANCE = re.compile(r"(^|[._])(var(iance)?s?|std|sigma)$")  # of what has a root
 _FILLS = re.compile(r"(torch\.)?(nn\.)?init\.zeros_")
 _ZERO_CALLS = ("zeros_", "zero_", "constant_", "constant", "fill_")  # ``constant``: its name of old
@@ -181,10 +182,12 @@ def _of_zeros(node: ast.Call) -> str:
 
 
 def _sizes(node: ast.Call, name: str) -> bool:
-    """Whether a tensor is made of sizes, not of values: ``torch.Tensor([0.5])`` is one of values.
+    """Whether numbers of a tensor are made of sizes, not of values: ``torch.Tensor([0.5])`` is one of values.
 
     So is one of what had its ``name`` before: ``self.basis = nn.Parameter(torch.Tensor(self.basis))``.
     """
+    if any(k.arg == "dtype" and _WHOLE.search(ast.unparse(k.value)) for k in node.keywords):
+        return False  # none of these can be drawn so, and what counts begins at zero
     if ast.unparse(node.func).endswith("Tensor"):
         listed = node.args and isinstance(node.args[0], ast.List | ast.ListComp | ast.GeneratorExp)
         computed = node.args and re.match(r"(np|numpy|librosa)\.", ast.unparse(node.args[0]))
