@@ -62,8 +62,8 @@ class WholeNumbers(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
         match node:
-            case ast.Call(func=ast.Name("int" | "float" | "len" as name) as function, args=[_]):
-                function.id = self._known.get(name, name)
+            case ast.Call(func=ast.Name("int" | "float" | "len" as word) as function, args=[_]):
+                function.id = self._known.get(word, word)
             case ast.Call(func=ast.Attribute(value=value, attr="numel"), args=[], keywords=[]):
                 made = ast.Call(ast.Name(NUMEL, ast.Load()), [value], [])
                 return ast.fix_missing_locations(ast.copy_location(made, node))
