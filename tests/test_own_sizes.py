@@ -12,6 +12,7 @@ import pytest
 
 from kdata.verify.exchange.scratch import OWN
 from kdata.verify.gpu import full
+from kdata.verify.reference.styles import BITS, ON_DEVICE
 
 FAULT = {"fault": ["bad task", "at its own sizes: device-side assert triggered"]}
 ADMITTED = {"given": {}, "manifest": []}
@@ -39,3 +40,17 @@ def test_integers_whose_order_says_something_do_not_vary(monkeypatch: pytest.Mon
     assert rolls(monkeypatch, tmp_path, FAULT | {"varied": True}, ADMITTED) == [True, False]
     with pytest.raises(full.UnmeasuredError, match="assert"):
         rolls(monkeypatch, tmp_path, FAULT | {"varied": False})
+
+
+def test_what_is_compared_comes_right_after_a_call_on_inputs_of_another_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def ask(_: Any, question: dict[str, Any], __: float = 0.0) -> dict[str, Any]:
+        asked.append((question["do"], ON_DEVICE[question["seed"] >> BITS]))
+        return {"launches": 1}
+
+    monkeypatch.setattr(full.Full, "ask", ask)
+    monkeypatch.setattr(full.Full, "compare", lambda _, seed: seed)
+    monkeypatch.setattr(full.Full, "compare_structure", lambda *_: None)
+    full.Full(None, None, {}).check(draws=1)  # type: ignore[arg-type]
+    assert asked == [("warm", "banded"), ("watch", "natural")]
