@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import heapq
 import itertools
 import math
@@ -15,14 +16,14 @@ from torch import nn
 
 from sources.hints.demands import Demand, of_call
 from sources.infer.constructor.trouble import Trouble
-from sources.infer.forward.asserted import of_absent, of_settings, wishes
+from sources.infer.forward.asserted import of_absent, of_settings, of_values, wishes
 from sources.infer.forward.failure import NO_TENSOR, Failure
 from sources.infer.forward.influence import Influence
 from sources.infer.forward.repairs import repairs
 from sources.infer.forward.starts import costed, given_sizes
 from sources.infer.forward.variants import Arguments, halved, of_one, rescaled, shortened, smaller
 from sources.infer.inputs import Specs, Tensor, elements, file_of
-from sources.infer.running.calls import MAX_DRAWN, call, forget, has_tensor
+from sources.infer.running.calls import MAX_DRAWN, call, forget, has_tensor, way
 from sources.infer.running.check import MAX_ELEMENTS, MAX_FLOPS, TOO_LARGE
 from sources.infer.running.progress import BUDGET, DRAWN_OF_ONE, Budget, Progress, TooLongError, TooMuchError
 from sources.infer.running.rehearsal import Rehearsal
@@ -45,6 +46,8 @@ MAX_LOOKED_AT = 300  # work of a call whose answer is looked at: that takes a fe
 SMALLER = -1e6  # cost of inputs smaller than ones that were too large: they come first
 IDLE = 1.5  # what inputs cost more that differ from failed ones in what does not matter to the failure only
 AGAIN = 0.1  # what inputs cost more for each time that their forerunner's failure was seen before
+PASSED, MAX_PASSED = 0.3, 8  # what they cost less for each line that came later and computes no more, and how often
+AT_ITS_END = (1 << 30,)  # later than any line
 GROWN = 0.15  # what they cost more for each doubling of their elements beyond so many
 LIGHT = 1 << 16
 HEAVY = 300  # work of a failed call on its elements after which smaller inputs are to fail in its place
@@ -113,6 +116,7 @@ class InputSearch:
     edits: dict[Specs, float] = field(default_factory=dict)  # what these cost
     order: Iterator[int] = field(default_factory=itertools.count)
     failures: Counter[tuple[int, str, str]] = field(default_factory=Counter)  # by how far, at what, and message
+    ways: dict[int, list[tuple[int, ...]]] = field(default_factory=dict)  # to these failures, by how far, in order
     influence: Influence = field(default_factory=Influence)
     of_rank: dict[int, Tensor] = field(default_factory=dict)  # see ``Failure.shaped``
     rehearsal: Rehearsal | None = None  # once calls are heavy
@@ -216,6 +220,12 @@ class InputSearch:
             if large := less and _nearly_too_large(progress):
                 for cost, s in enumerate(less):
                     self._push(SMALLER + cost, s)
+            if of_values(file_of(self.module)):  # other draws are to hold, too
+                other, _, refused = call(self.module, specs, self.budget, self.operators, bool(less), seed=1)
+                if isinstance(refused, AssertionError):
+                    self._failed(specs, refused, other)
+                    forget(refused)
+                    return False
             return self._ran(specs, result, progress, TOO_LARGE if large else "")
         self._failed(specs, error, progress)
         return False
@@ -265,8 +275,10 @@ class InputSearch:
         place = trouble.line, without_numbers(trouble.message)
         checked = isinstance(error, AssertionError) and place not in self.failed
         self.failed.setdefault(place, Failed(self.arguments, specs, trouble.message))
-        self.stale = 0 if progress.count > self.best.reached else self.stale + 1
-        if progress.count > self.best.reached and self.best.specs is None:
+        passed, latest = self._passed(error, progress)
+        further = progress.count > self.best.reached or progress.count == self.best.reached and latest
+        self.stale = 0 if further else self.stale + 1
+        if further and self.best.specs is None:
             asked = of_call(error, file_of(self.module)) if error else ()
             self.best = Tried(trouble=trouble, reached=progress.count, furthest=specs, asked=asked)
             hopeless = rescaled(self.arguments, trouble.message) or _OF_ARGUMENTS.search(trouble.message)
@@ -276,13 +288,28 @@ class InputSearch:
                 self.patience = SAME_STALE
         elif progress.count == self.best.reached and checked and error:  # by the next check, perhaps
             self.best = replace(self.best, asked=[*self.best.asked, *of_call(error, file_of(self.module))])
+        dearer = AGAIN * self.failures[_failure(progress, trouble.message)] - math.log2(1 + progress.count) - passed
         for other in wishes(error, file_of(self.module), specs, self.module) if error else ():
-            self._push(-math.log2(1 + progress.count), other)
-        self._repair(specs, trouble.message, progress)
+            self._push(dearer + _grown(other), other)
+        self._repair(specs, trouble.message, progress, passed)
 
-    def _repair(self, specs: Specs, message: str, progress: Progress) -> None:
-        reached = math.log2(1 + min(progress.count, 400))
-        failure = (progress.count, progress.last[0], without_numbers(message))
+    def _passed(self, error: Exception | None, progress: Progress) -> tuple[float, bool]:
+        """What the lines are worth that a failed call passed beside others, and whether it is the latest of these.
+
+        A row of checks, or of entries that are taken out of a dictionary, computes nothing: all its failures are as
+        far, and only the lines tell which of them is nearer to the end.
+        """
+        taken = way(error, file_of(self.module)) if error else AT_ITS_END
+        ways = self.ways.setdefault(progress.count, [])
+        rank = bisect.bisect_left(ways, taken)
+        latest = rank == len(ways)
+        if latest or ways[rank] != taken:
+            ways.insert(rank, taken)
+        return PASSED * min(rank, MAX_PASSED), latest
+
+    def _repair(self, specs: Specs, message: str, progress: Progress, passed: float = 0.0) -> None:
+        reached = math.log2(1 + min(progress.count, 400)) + passed
+        failure = _failure(progress, message)
         solved = self.influence.learn(failure, specs, message)
         dearer = AGAIN * self.failures[failure] - reached
         for i, other in enumerate(solved):
@@ -290,14 +317,23 @@ class InputSearch:
         failed = Failure(specs, message, self.module, *progress.last, progress.given, self.of_rank)
         near = self.edits.get(specs, UNLIKE) + 0.4
         for cost, other in repairs(failed):
-            grown = GROWN * math.log2(max(LIGHT, elements(other)) / LIGHT)
             idle = IDLE * self.influence.idle(failure, specs, other)
-            self._push(cost + 0.4 + dearer + idle + grown, other)
+            self._push(cost + 0.4 + dearer + idle + _grown(other), other)
             self._push_near(near + cost, other)
         heavy = progress.work - progress.count > HEAVY and not _TOO_SMALL.search(message)
         if heavy and (less := halved(of_one(specs))) != specs:
             self._push(-reached, less)
         self.failures[failure] += 1
+
+
+def _failure(progress: Progress, message: str) -> tuple[int, str, str]:
+    """What tells one failed call from another: how far it came, at what it failed, and the message without numbers."""
+    return progress.count, progress.last[0], without_numbers(message)
+
+
+def _grown(specs: Specs) -> float:
+    """What inputs cost more for their elements."""
+    return GROWN * math.log2(max(LIGHT, elements(specs)) / LIGHT)
 
 
 def _nearly_too_large(progress: Progress) -> bool:

@@ -17,6 +17,7 @@ from sources.text.scope import nodes
 
 CPU = torch.device("cpu")
 _PRETRAINED = re.compile(r"(^|_)(pre_?trained|imagenet_weights)(_|$)")
+_TORCH = ("torch", "t", "th")  # what programs call it
 ORDINAL = "get_device"  # of a tensor on the CPU it is -1, which is no device
 _ORDINAL = re.compile(rf"(.*)\.{ORDINAL}\(\)", re.DOTALL)
 
@@ -113,7 +114,8 @@ def _attribute(node: ast.Attribute) -> str:
     """What is said in place of an attribute that is of CUDA, of an older library or of a file, "" for others."""
     owner = ast.unparse(node.value)
     if node.attr.endswith("Tensor"):
-        return f"torch.{node.attr}" if owner == "torch.cuda" else ""
+        library, _, part = owner.rpartition(".")
+        return f"{library}.{node.attr}" if library in _TORCH and part == "cuda" else ""
     if owner in ("np", "numpy") and node.attr in _OF_NUMPY:
         return _OF_NUMPY[node.attr].format(owner)
     if owner == "torch.jit" and node.attr in _COMPILED:

@@ -92,6 +92,7 @@ class Config:
             usual = self._defaults.get(name, "None" if name in how.optional else guess)
             known = self._defaults.get(f"{self._name.split('.')[-1]}.{name}", usual)
             known = "None" if name in how.lacking else known  # most go without
+            known = how.run.get(name, known)
             if name in how.words and (known[:1] not in "'\"N" or known == NO_WORD):
                 known = how.words[name][0]
             asked = name in how.called or (self._name.split(".")[-1], name) in how.methods

@@ -378,9 +378,10 @@ class Constructions:
 
     def _asked(self, text: str, trouble: Trouble, running: bool) -> list[str]:
         """Values of the kind that an error asks for in place of one; of a list, longer ones, or lists in it."""
+        how = reading(str(self.namespace.get("__file__", "")))
         asked = [
             *with_attributes(text, trouble.message),
-            *parts.holding(text, trouble.message, trouble.line, reading(str(self.namespace.get("__file__", ""))).flags),
+            *parts.holding(text, trouble.message, trouble.line, how.flags, how.run),
             *having(self.kind, self.namespace, trouble.message),
             *(offered(trouble.message, self._tree) if self._tree and text[:1] in ("'", '"') else []),
             *wanted(trouble.message, trouble.line, running),

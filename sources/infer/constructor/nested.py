@@ -22,6 +22,8 @@ from sources.infer.forward.variants import Arguments
 
 MAX_OPTIONS = 3  # of one parameter
 MAX_CHANGES = 12  # of one argument
+_BEYOND = re.compile(r"\bindex (\d+) is out of range")
+_IN_A_ROW = re.compile(r"(?<=\bfor _) in range\(\d+\)")  # layers, see ``sources.infer.constructor.reading``
 _LACKS = re.compile(r"(\w+)\.__init__\(\) missing \d+ required (?:positional|keyword-only) arguments?: (.*)")
 
 
@@ -29,6 +31,8 @@ def changed(text: str, namespace: Mapping[str, Any], trouble: Trouble, defaults:
     """The expression with another value for one parameter of a class that it calls, which is named where it failed."""
     if "(" not in text or text.startswith("<") or "lambda" in text:
         return
+    if beyond := _BEYOND.search(trouble.message):  # what follows is beyond it, too, perhaps
+        yield from [t for t in [_IN_A_ROW.sub(f" in range({2 * int(beyond[1]) + 2})", text)] if t != text]
     found = dict.fromkeys(_changed(ast.parse(text, mode="eval"), namespace, trouble, defaults))
     yield from [t for t in found if t != text][:MAX_CHANGES]
 

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -55,18 +56,20 @@ def in_place_of(text: str) -> list[str]:
     return [FACTORY] if _MAKES.match(text) and text != FACTORY else []
 
 
-def holding(text: str, message: str, line: str, flags: Collection[str] = ()) -> list[str]:
+def holding(
+    text: str, message: str, line: str, flags: Collection[str] = (), run: Mapping[str, str] = MappingProxyType({})
+) -> list[str]:
     """A layer's expression as that of a stub that holds the setting, or has the method, which the layer lacks.
 
     ``line`` is the program's, that failed; none where the ``message`` is about something else.  ``flags`` are settings
-    that the program only tests.
+    that the program only tests, ``run`` layers by the names of those that it runs.
     """
     match = _LACKS.search(message)
     if match and (text == f"nn.{match[1]}" or text.startswith(f"{MAKES}{NAME}(")):  # what makes such a part
         part = text.removeprefix(MAKES) if text.startswith(MAKES) else f"{text}()"
         part = "nn.Identity()" if part == f"nn.{match[1]}()" else part
         lacks = message.replace(f"'{match[1]}'", _kind_of(part))
-        return [f"{MAKES}{made}" for made in holding(part, lacks, line, flags)]
+        return [f"{MAKES}{made}" for made in holding(part, lacks, line, flags, run)]
     held = text.startswith(f"{NAME}(")
     if not match or not held and not re.match(rf"nn\.{match[1]}\(", text) or held and match[1] != NAME:
         return []
@@ -74,7 +77,7 @@ def holding(text: str, message: str, line: str, flags: Collection[str] = ()) -> 
     if hasattr(nn.Module, name):
         return []
     guesses = ["False", "True"] if name in flags else values(name, "", Uses())
-    guesses = [v for v in guesses if not v.startswith("<")][:2]
+    guesses = [run[name]] if name in run else [v for v in guesses if not v.startswith("<")][:2]
     options = [FIRST] if re.search(rf"\.{name}\(", line) else guesses
     inner = text.removeprefix(f"{NAME}(").removesuffix(")") if held else text
     return [f"{NAME}({inner}, {name}={option})" for option in options]

@@ -24,6 +24,11 @@ _OF_NO_PART = {"", *_OF_TENSORS, *_OF_VALUES}
 _NO_WORDS = ("", "none", "no", "cuda", "cpu", "__main__")  # by which nothing is chosen
 # What torch's layers are told by these names.
 _TOLD = {"nn.Conv2d": {"in_channels", "out_channels", "kernel_size"}, "nn.Linear": {"in_features", "out_features"}}
+# Layers by what networks call them, of images unless the name tells otherwise.
+_USUAL = [(r"bn|norm", "nn.BatchNorm2d(64)"), (r"relu|act", "nn.ReLU()"), (r"pool", "nn.MaxPool2d(2)"),
+          (r"drop", "nn.Dropout(0.0)"), (r"^fc|linear|classifier", "nn.Linear(64, 64)"),
+          (r"conv|features|layer|stage|block|stem", "nn.Conv2d(64, 64, 3, padding=1)")]  # fmt: skip
+SEVERAL = 4  # layers in a row of which some are taken
 MAX_ALIAS = 2  # dots in what a part of a configuration is called
 
 
@@ -51,6 +56,7 @@ class Reading:
     flags: frozenset[str] = frozenset()  # names of what decides something, and is read for nothing else
     stated: Mapping[str, str] = field(default_factory=dict)  # what stands for a name that is not there, as expressions
     layers: Mapping[str, str] = field(default_factory=dict)  # expressions of what makes a layer, by name
+    run: Mapping[str, str] = field(default_factory=dict)  # expressions of what is kept and run as a layer, by name
 
 
 @functools.lru_cache(maxsize=64)
@@ -87,7 +93,7 @@ def reading(file: str) -> Reading:
     called -= _plainly_read(tree)  # x.expand(...) of a tensor is no call of config.expand
     return Reading(frozenset(parts), tuple(unpacked), frozenset(called), frozenset(methods), frozenset(optional),
                    frozenset(lacking), gone_through(tree), words, _flags(tree), dict(_stated(tree)),
-                   dict(_layers(tree, imported)))  # fmt: skip
+                   dict(_layers(tree, imported)), dict(_run(tree, imported)))  # fmt: skip
 
 
 def _plainly_read(tree: ast.AST) -> set[str]:
@@ -139,6 +145,25 @@ def _layers(tree: ast.AST, imported: Collection[str]) -> Iterator[tuple[str, str
             yield name, kind.replace("2", next(iter(re.findall(r"([123])d", name)), "2"))
         elif id(call) in made:
             yield name, FACTORY
+
+
+def _run(tree: ast.AST, imported: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Names of what is taken out of something, kept, and run as a layer: ``self.conv1 = resnet.conv1``.
+
+    It is what that name is usual for; where some of several are taken, ``net.features[:-1]``, it is several.
+    """
+    calls = (n.func for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute))
+    run = {method.attr for method in calls if ast.unparse(method.value) == "self"}
+    for node in ast.walk(tree) if run else ():
+        match node:
+            case ast.Assign(
+                targets=[ast.Attribute(value=ast.Name(id="self"), attr=kept)],
+                value=ast.Attribute(value=ast.Name(id=owner), attr=name)
+                | ast.Subscript(value=ast.Attribute(value=ast.Name(id=owner), attr=name), slice=ast.Slice()),
+            ) if kept in run and owner not in imported:
+                layer = next((text for pattern, text in _USUAL if re.search(pattern, name.lower())), "nn.Identity()")
+                several = isinstance(node.value, ast.Subscript)
+                yield name, f"nn.Sequential(*({layer} for _ in range({SEVERAL})))" if several else layer
 
 
 def _joined(test: ast.expr) -> list[ast.expr]:

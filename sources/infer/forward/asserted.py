@@ -35,6 +35,9 @@ EXTENT, MAX_LENGTH = 8, 4096  # of maps whose sides are given as values, and of 
 # What a test computes of values with no more than arithmetic and the methods of tensors.
 _COMPUTED = (ast.Name, ast.Constant, ast.BinOp, ast.operator, ast.Subscript, ast.Slice, ast.Tuple, ast.UnaryOp,
              ast.unaryop, ast.Call, ast.Attribute, ast.expr_context)  # fmt: skip
+LABELS = 16  # values of what is to be whole numbers
+_KINDS = {"LongTensor": "int", "long": "int", "int64": "int", "BoolTensor": "bool", "bool": "bool",
+          "FloatTensor": "float", "float": "float", "float32": "float"}  # fmt: skip
 _OF_SIZES = re.compile(r"\b(shape|size|dim|ndim|len|numel|isinstance|type|dtype|is None|is not None)\b")
 _OF_VALUES = re.compile(r"\b(min|max|amin|amax|any|all)\(.*[<>]")
 _WHOLE = re.compile(r"\w+\.(shape|size\(\))")  # the whole shape of a tensor
@@ -57,6 +60,7 @@ def wishes(error: Exception, file: str, specs: Specs, module: nn.Module) -> Iter
     for node in ast.walk(_spelled_out(test, file, line)) if test else ():
         if _asks_for_mapping(node):
             yield from as_mappings(specs, module)
+        yield from _typed(node, values, specs)
         if not isinstance(node, ast.Compare):
             continue
         if all(isinstance(op, ast.Eq if asserts else ast.Eq | ast.NotEq) for op in node.ops):
@@ -71,11 +75,10 @@ def wishes(error: Exception, file: str, specs: Specs, module: nn.Module) -> Iter
         elif isinstance(node.ops[0], ast.In | ast.NotIn):
             yield from with_asked(node, values, specs, module)
     text = ast.unparse(test) if test is not None else ""
-    of_values = text and not _OF_SIZES.search(text) and (asserts or _OF_VALUES.search(text))
-    if of_values and all(t.kind == "float" for _, t in all_tensors(specs)):
+    if text and not _OF_SIZES.search(text) and (asserts or _OF_VALUES.search(text)):
         positive = specs
         for path, t in all_tensors(specs):
-            positive = edited(positive, path, replace(t, kind="unit"))
+            positive = edited(positive, path, replace(t, kind="unit")) if t.kind == "float" else positive
         yield positive
 
 
@@ -93,6 +96,12 @@ def of_settings(error: Exception, file: str) -> bool:
         return False
     ways = "".join(source(f.f_code) for f, _ in every if f.f_code.co_filename == file)
     return not any(re.search(rf"\.{n.attr}\b[^=\n]*(?<![=!<>])=(?!=)", ways) for n in of_self)
+
+
+def of_values(file: str) -> bool:
+    """Whether a program asserts bounds of values, ``assert loss <= 1``: they may hold for some draws only."""
+    asserted = re.findall(r"(?m)^\s*assert (.*[<>].*)", "".join(linecache.getlines(file)) if file else "")
+    return any(not _OF_SIZES.search(test) for test in asserted)
 
 
 def of_absent(error: Exception, file: str) -> bool:
@@ -118,6 +127,22 @@ def _asks_for_mapping(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call) or ast.unparse(node.func) != "isinstance" or len(node.args) != 2:
         return False
     return re.search(r"\b(dict|Mapping)\b", ast.unparse(node.args[1])) is not None
+
+
+def _typed(node: ast.AST, values: Mapping[str, Any], specs: Specs) -> Iterator[Specs]:
+    """What is to be of a type, ``isinstance(x, torch.LongTensor)`` or ``x.dtype == torch.bool``, is drawn as such."""
+    match node:
+        case ast.Call(func=ast.Name(id="isinstance"), args=[given, wanted]):
+            pass
+        case ast.Compare(left=ast.Attribute(value=given, attr="dtype"), ops=[ast.Eq()], comparators=[wanted]):
+            pass
+        case _:
+            return
+    value, kind = values.get(ast.unparse(given)), _KINDS.get(ast.unparse(wanted).split(".")[-1], "")
+    shape = tuple(value.shape) if isinstance(value, torch.Tensor) else None
+    for path, t in all_tensors(specs) if kind else ():
+        if t.shape == shape and t.kind != kind:
+            yield edited(specs, path, Tensor(t.shape, kind, LABELS if kind == "int" else 0))
 
 
 def _lacking(message: str, frame: types.FrameType, line: int, specs: Specs, module: nn.Module) -> Iterator[Specs]:

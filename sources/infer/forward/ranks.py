@@ -10,7 +10,7 @@ from dataclasses import replace
 import torch
 
 from sources.infer.forward.failure import Change, Failure
-from sources.infer.inputs import SIDE, TOKENS, Many, all_tensors, edited, positional
+from sources.infer.inputs import SIDE, TOKENS, Many, Specs, Tensor, all_tensors, edited, positional
 from sources.infer.running.worth import ALONE
 
 
@@ -82,12 +82,28 @@ def by_use(f: Failure) -> Iterator[Change]:
         kept = len(t.shape) - x.dim()  # dimensions by which the part was chosen
         if kept < 0 or not 1 <= len(t.shape) + more <= MAX_RANK:
             continue
-        lead, inner = t.shape[:kept], replace(t, shape=t.shape[kept:])
-        shapes = [s for s in _reranked(inner.shape) if len(s) == x.dim() + more]
-        shapes += [(*inner.shape, *[SMALL] * more)] if more > 0 else [inner.shape[:more]]
-        shapes += [(1, *inner.shape)] if more == 1 else []  # of a batch of one, which the program squeezes away
-        for i, shape in enumerate(dict.fromkeys(shapes)):
+        lead = t.shape[:kept]
+        for i, shape in enumerate(_of_rank(t.shape[kept:], more)):
             yield f.with_tensor(path, replace(t, shape=(*lead, *shape)), 0.15 + 0.1 * i)
+        if not kept and (specs := _of_list(f, path, t, more)) != f.specs:
+            yield 0.1, specs
+
+
+def _of_rank(shape: tuple[int, ...], more: int) -> list[tuple[int, ...]]:
+    """Shapes of so many ``more`` dimensions, the likeliest first."""
+    shapes = [s for s in _reranked(shape) if len(s) == len(shape) + more]
+    shapes += [(*shape, *[SMALL] * more)] if more > 0 else [shape[:more]]
+    shapes += [(1, *shape)] if more == 1 else []  # of a batch of one, which the program squeezes away
+    return list(dict.fromkeys(shapes))
+
+
+def _of_list(f: Failure, path: tuple[int, ...], t: Tensor, more: int) -> Specs:
+    """The inputs with all of a list re-ranked that are of one rank: the next level of a pyramid would fail, too."""
+    specs = f.specs
+    for other, held in all_tensors(f.specs) if len(path) > 1 else ():
+        if other[:-1] == path[:-1] and len(held.shape) == len(t.shape):
+            specs = edited(specs, other, replace(held, shape=_of_rank(held.shape, more)[0]))
+    return specs
 
 
 def by_what_follows(f: Failure) -> Iterator[Change]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from typing import Any
 
 import torch
@@ -16,10 +17,10 @@ MAX_DRAWN = 1 << 24  # elements of the inputs of one call
 
 
 def call(
-    module: nn.Module, specs: Specs, budget: Budget, operators: int | None = None, light: bool = False
+    module: nn.Module, specs: Specs, budget: Budget, operators: int | None = None, light: bool = False, seed: int = 0
 ) -> tuple[Progress, Any, Exception | None]:
     """One call of forward on drawn inputs: how far it came, the result or the error; see ``Progress``."""
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     progress = Progress(budget, operators, light, roughly=True)
     if (drawn := elements(specs)) > MAX_DRAWN:
         return progress, None, TooMuchError(f"inputs of {drawn} elements")
@@ -32,15 +33,25 @@ def call(
         progress.drew = not torch.equal(before, torch.default_generator.get_state())
         return progress, result, None
     except Exception as error:  # noqa: BLE001 - any error of the module is what the search learns from
-        for attributes, name in held:
-            attributes[name] = None
+        for attributes, name, value in held:
+            attributes[name] = value
         return progress, None, error
 
 
-def _held(module: nn.Module) -> list[tuple[dict[str, Any], str]]:
-    """Attributes that are None: what a failed call keeps there, for steps that follow, is not to be met by the next."""
+def _held(module: nn.Module) -> list[tuple[dict[str, Any], str, bool | int | None]]:
+    """Attributes that are None, flags and counts, with their values.
+
+    What a failed call keeps there, for steps that follow, is not to be met by the next: a codebook that a first call
+    fills from its input is marked as filled, and is to be that whole or not at all.
+    """
     every = (vars(m) for m in module.modules())
-    return [(attributes, name) for attributes in every for name, value in attributes.items() if value is None]
+    return [(attributes, name, value) for attributes in every for name, value in attributes.items()
+            if value is None or type(value) in (bool, int)]  # fmt: skip
+
+
+def way(error: BaseException, file: str) -> tuple[int, ...]:
+    """The lines of a program's ``file`` on the way to an error, outermost first: of two, the later one is greater."""
+    return tuple(n for f, n in traceback.walk_tb(error.__traceback__) if f.f_code.co_filename == file)
 
 
 def forget(error: BaseException | None) -> None:
