@@ -37,10 +37,12 @@ ATTEMPT_LIMITS = Limits(wall=1200, cpu=300, memory=4 << 30)
 # Large tensors stay in the process's heap: asking the system for fresh pages each time costs a third of the time.  And
 # small chunks that are free are joined to what is beside them: glibc cuts one off before each tensor, to align it, and
 # where that is kept for itself, as it is usually, no other tensor of that size fits into what the first one left.
+# New pages are large ones where the system has them for who asks: a search touches some hundred MB in a fork that soon
+# ends, and a page fault for each 4 KiB of these was a good part of what it took (glibc 2.35; before, it is unread).
 ALLOCATOR = {
     "MALLOC_MMAP_THRESHOLD_": str(1 << 30),
     "MALLOC_TRIM_THRESHOLD_": str(1 << 30),
-    "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0:glibc.malloc.mxfast=0",
+    "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0:glibc.malloc.mxfast=0:glibc.malloc.hugetlb=1",
 }
 PRELOAD = ("torch", "sources.probe:warm")
 

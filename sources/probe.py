@@ -8,10 +8,7 @@ from __future__ import annotations
 import functools
 import itertools
 import json
-import os
 import re
-import sys
-import types
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
@@ -25,11 +22,10 @@ from sources.cut.pruning import pruned
 from sources.cut.slicer import ABSENT
 from sources.cut.unreached import LONG, MAX_SOURCE
 from sources.infer import warming
-from sources.infer.constructor import configs, parts
 from sources.infer.constructor.constructions import Told, build
 from sources.infer.constructor.trouble import Trouble
 from sources.infer.forward.failure import NO_TENSOR
-from sources.infer.input_search import TOO_LONG, Failed, feed
+from sources.infer.input_search import TOO_LONG, feed
 from sources.infer.rewritten.adapters import spared
 from sources.infer.rewritten.drawn import NOTE, drawn, drawn_at_last
 from sources.infer.rewritten.makers import run_made
@@ -41,9 +37,11 @@ from sources.infer.running.progress import BUDGET, Budget, Progress
 from sources.infer.running.properties import reveal
 from sources.infer.running.vanishing import REASON as NOTHING
 from sources.infer.running.worth import CONSTANT, NOT_FINITE, RANDOM
-from sources.infer.search import Solution, lightens, solve
+from sources.infer.search import Solution, beginning, lightens, solve
 from sources.isolation import BEYOND, allowance, extend, isolated
+from sources.loading import load
 from sources.other_cuts import tried_otherwise
+from sources.searches import LEAST, Searches, failure
 from sources.text.danger import touches_system
 from sources.text.on_cpu import OnOne, without_weights
 from sources.watch.capture import decoded, encoded, install, unwatched_forwards
@@ -112,7 +110,12 @@ def attempt_one(
 
     ``seen`` keeps what users of classes showed, by the digest of their name and source.
     """
-    may = allowance(MOST_WAYS, LAST_BEGUN)
+    allowed, searches = allowance(MOST_WAYS, LAST_BEGUN), Searches()
+    cut = cut | {"searches": searches}
+
+    def may() -> bool:
+        return not searches.spent() and allowed()
+
     outcome = _tried(cut, operators, scratch, seen, may)
     if outcome["reason"] in ("", "timeout"):
         return outcome
@@ -147,9 +150,9 @@ def _tried(
     ``may`` tells whether yet another user of the class is to be watched.
     """
     inferred = before if before and _fails_likewise(cut, before, scratch) else None
-    inferred = inferred or isolated(lambda: infer(cut, operators, scratch), INFER_SECONDS, MEMORY)
+    inferred = inferred or _inferred(cut, operators, scratch)
     if inferred["reason"] in (*BEYOND, TOO_LARGE):  # of what was begun with, one call was too much, perhaps
-        inferred = isolated(lambda: infer(cut | {"lighter": inferred}, operators, scratch), INFER_SECONDS, MEMORY)
+        inferred = _inferred(cut | {"lighter": inferred}, operators, scratch)
     known = {} if seen is None else seen
     hopeless = inferred["reason"] in ("", TOO_LONG) or _lacking(inferred, cut)
     for user in cut["told"].get("users", []) if not hopeless else []:
@@ -173,9 +176,15 @@ def _tried(
     if outcome["reason"] not in DEAR or cut.get("lighter"):
         return outcome
     # What ran while a search had its weights for nothing takes more than there is: a smaller one, perhaps, does not.
-    smaller = isolated(lambda: infer(cut | {"lighter": inferred}, operators, scratch), INFER_SECONDS, MEMORY)
+    smaller = _inferred(cut | {"lighter": inferred}, operators, scratch)
     same = smaller["reason"] == "" and smaller["source"] == source  # it is as large as that
     return outcome if smaller["reason"] or same else _settled(smaller, operators)
+
+
+def _inferred(cut: dict[str, Any], operators: int, scratch: Path) -> dict[str, Any]:
+    """What ``infer`` comes to in a fork, which counts among the searches for its class."""
+    searches: Searches = cut.get("searches") or Searches()
+    return searches.note(isolated(lambda: infer(cut, operators, scratch), INFER_SECONDS, MEMORY))
 
 
 def _settled(inferred: dict[str, Any], operators: int) -> dict[str, Any]:
@@ -294,25 +303,23 @@ def infer(cut: dict[str, Any], operators: int, scratch: Path) -> dict[str, Any]:
         sites.insert(0, {"positional": [], "named": seen["arguments"]})
     told = Told(tuple(sites), cut["told"]["defaults"])
     if lighter and not seen and not lightens(kind, namespace, cut["source"], told):
-        return dict(lighter)
+        return {k: v for k, v in lighter.items() if k != "work"}  # which was counted
     budget = SEEN_BUDGET if seen and seen["specs"] is not None and not seen.get("own") else BUDGET
+    start = decoded([{}, seen["specs"]]).specs if seen and seen["specs"] is not None else None
+    begins = functools.partial(beginning, kind, namespace, cut["source"], told, budget, start, bool(lighter))
+    searches: Searches = cut.get("searches") or Searches()
+    failed = searches.known(begins)
     try:
-        start = decoded([{}, seen["specs"]]).specs if seen and seen["specs"] is not None else None
-        outcome = solve(kind, namespace, cut["source"], told, operators, budget, seen=start, lighter=bool(lighter))
-        if isinstance(outcome, Solution):
-            return _written(cut, namespace, outcome, operators)
-        failed = {"reason": outcome.reason, "detail": outcome.detail[:500], "failures": [*map(_told, outcome.failures)]}
+        if failed is None:
+            outcome = solve(kind, namespace, cut["source"], told, operators, budget, seen=start, lighter=bool(lighter))
+            if isinstance(outcome, Solution):
+                return _written(cut, namespace, outcome, operators) | {"work": outcome.work}
+            failed = failure(outcome) | ({"begins": begins()} if outcome.work > LEAST else {})
     except UnfitError as error:
         failed = {"reason": error.reason, "detail": str(error)}
     # What was seen told nothing: for its weights, perhaps.
     known = as_seen(kind, namespace, seen, operators, telling=False) if seen and not lighter else None
     return failed if known is None else _written(cut, namespace, known, operators)
-
-
-def _told(failed: Failed) -> list[Any]:
-    """A failure as plain JSON."""
-    arguments, specs = encoded(Solution(failed.arguments, failed.specs or ()))
-    return [arguments, specs if failed.specs is not None else None, failed.message]
 
 
 def _seen(user: dict[str, Any], scratch: Path) -> dict[str, Any]:
@@ -382,18 +389,3 @@ def _written(cut: dict[str, Any], namespace: dict[str, Any], outcome: Solution, 
     solved = {"source": cut["source"], "name": cut["name"], "answer": encoded(outcome)}
     again = functools.partial(load, scratch=Path(namespace["__file__"]).parent)
     return written(cut, namespace, outcome, operators, again) | {"solved": solved}
-
-
-def load(source: str, scratch: Path) -> dict[str, Any]:
-    """Execute a cut as a module that ``inspect`` can read, with the names that arguments are written with."""
-    path = scratch / f"cut_{os.getpid()}.py"
-    path.write_text(source)
-    module = types.ModuleType(MODULE)
-    module.__file__ = str(path)
-    sys.modules[MODULE] = module
-    # dont_inherit: else this file's own future import would hide what a type hint of the cut lacks
-    exec(compile(source, str(path), "exec", dont_inherit=True), module.__dict__)  # noqa: S102 - in the sandbox
-    given = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "functools": functools,
-             "SimpleNamespace": types.SimpleNamespace, parts.NAME: parts.StubModule,
-             configs.NAME: configs.Configuration}  # fmt: skip
-    return given | module.__dict__ | {"__file__": str(path)}  # a cut may say that there is none

@@ -21,7 +21,8 @@ from sources.infer.running.initial import cheapen
 from sources.infer.running.progress import Budget
 from sources.infer.search import Solution
 from sources.isolation import allowance, isolated
-from sources.probe import INFER_SECONDS, LAST_BEGUN, MEMORY, MOST_WAYS, attempt_one, load, until_enough
+from sources.loading import load
+from sources.probe import INFER_SECONDS, LAST_BEGUN, MEMORY, MOST_WAYS, attempt_one, until_enough
 from sources.text.on_cpu import without_weights
 from sources.watch.capture import NamespaceVocabulary, UnspeakableError, arguments_of, decoded, encoded, install
 

@@ -95,12 +95,23 @@ def test_who_uses_many_classes_is_cut_once(monkeypatch: pytest.MonkeyPatch) -> N
                      "pkg/train.py": train})  # fmt: skip
     made = list[str]()
     monkeypatch.setattr(
-        users, "cut", lambda slicer, path, name, more=(): made.append(name) or cut(slicer, path, name, more)
+        users, "cut", lambda slicer, path, name, more, most: made.append(name) or cut(slicer, path, name, more)
     )
     used = users.Users(Slicer(found), Hints(found))
     texts = [u for name in "AB" for u in used.of(Here("pkg/nets.py", name))]
     assert [(u["name"], u["wanted"]) for u in texts] == [("train", "A"), ("train", "B")]
     assert made == ["train"]
+
+
+@pytest.mark.parametrize("most", [4, 5])
+def test_a_script_that_needs_most_of_a_package_is_no_user(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(users, "MAX_PIECES", most)
+    net = "from torch import nn\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return x\n"
+    steps = "".join(f"\n\ndef step_{n}():\n    return {f'step_{n - 1}' if n else 'Net'}()\n" for n in range(3))
+    found = Package({"net.py": net, "train.py": f"from net import Net\n{steps}\n\ndef main():\n    return step_2()\n"})
+    hints = Hints(found)
+    monkeypatch.setattr(hints, "users", lambda _: [Here("train.py", "main")])
+    assert len(users.Users(Slicer(found), hints).of(Here("net.py", "Net"))) == (most == 5)
 
 
 def test_values_of_configurations_are_defaults() -> None:

@@ -133,7 +133,7 @@ def test_a_lighter_search_that_would_be_the_same_is_not_made(tmp_path: Path) -> 
     assert lightens(Deep, {}, "", Told(({"positional": [], "named": {"depth": "12"}},)))
     assert not lightens(Steps, {}, "", NOTHING)
     came = {"reason": TOO_LARGE, "detail": "of the first search"}
-    plain = CUT | {"source": NET.replace("self, dim", "self, dim=8"), "lighter": came}
+    plain = CUT | {"source": NET.replace("self, dim", "self, dim=8"), "lighter": came | {"work": 3.0}}
     assert isolated(lambda: probe.infer(plain, LARGE, tmp_path), 5) == came
 
 

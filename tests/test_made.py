@@ -127,9 +127,16 @@ def test_what_is_no_lighter_is_not_checked_again(
     assert len(checked) == checks
 
 
+PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+LARGE_PAGES_SERVED = (
+    PAGES.is_file() and "[never]" not in PAGES.read_text()
+    and platform.libc_ver()[0] == "glibc" and [*map(int, platform.libc_ver()[1].split("."))] >= [2, 35]
+)  # fmt: skip
+LARGE_PAGES = ":glibc.malloc.hugetlb=1"  # of which a tensor takes few, old or new
 TENSORS = """
 import resource, torch
 def faults(): return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+kept = []
 def fill(): torch.empty(1 << 20).fill_(1.0)
 fill()
 before = faults()
@@ -140,6 +147,17 @@ print(faults() - before)
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the variables are glibc's")
 def test_a_tensor_takes_the_memory_that_another_left() -> None:
-    environment = {**os.environ, **ALLOCATOR, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([sys.executable, "-c", TENSORS], env=environment, capture_output=True, text=True, check=True)
-    assert int(done.stdout) < 1024  # the pages of one of them
+    tunables = ALLOCATOR["GLIBC_TUNABLES"].removesuffix(LARGE_PAGES)
+    assert faults(TENSORS, GLIBC_TUNABLES=tunables) < 1024  # the pages of one of them
+
+
+@pytest.mark.skipif(not LARGE_PAGES_SERVED, reason="there are none, or glibc asks for none")
+def test_new_memory_comes_in_large_pages() -> None:
+    assert faults(TENSORS.replace("torch.empty(1 << 20).fill_(1.0)", "kept.append(torch.ones(1 << 20))")) < 1024
+
+
+def faults(program: str, **environment: str) -> int:
+    """The page faults that a program prints, which runs with the sandbox's allocator."""
+    whole = {**os.environ, **ALLOCATOR, "OMP_NUM_THREADS": "1", **environment}
+    done = subprocess.run([sys.executable, "-c", program], env=whole, capture_output=True, text=True, check=True)
+    return int(done.stdout)

@@ -133,30 +133,30 @@ class Slicer:
         return len(seen) > MAX_FOREIGN
 
     def closure(
-        self, root: Here, more: Iterable[Here] = (), said: Iterable[str] = (), method: str = "forward"
-    ) -> dict[Here, list[Piece]]:
+        self, root: Here, more: Iterable[Here] = (), said: Iterable[str] = (), method: str = "forward",
+        most: int = MAX_PIECES,
+    ) -> dict[Here, list[Piece]]:  # fmt: skip
         """All statements that a definition needs, and those that ``more`` definitions need.
 
         Of registries in it, the entries that it names are taken, too, and those that are ``said`` elsewhere.  Of a
-        class is needed what its ``method`` needs.
+        class is needed what its ``method`` needs.  There may be so many definitions at ``most``.
 
         Raises:
             SliceError: something it needs is neither in the package nor importable, or it is too large.
         """
         self._registering, self.entries, known = set(), {}, {*map(str.lower, said), *_USUAL}
-        self._said = frozenset(known)
-        self._of_all, self._named = set(), None
+        self._said, self._of_all, self._named = frozenset(known), set(), None
         wanted: dict[Here, None] = dict.fromkeys(more)
         try:
-            pieces = self._closure(root, wanted, method)
+            pieces = self._closure(root, wanted, method, most)
         except SliceError as error:
             if error.reason != TOO_MANY:
                 raise
             self._named = known | words(p.view for p in self._pieces(root, {"forward", method}))
-            pieces = self._closure(root, wanted, method)
+            pieces = self._closure(root, wanted, method, most)
         if any(self._lists(p) for found in pieces.values() for p in found):
             self._of_all = words(p.view for found in pieces.values() for p in found)
-            pieces = self._closure(root, wanted, method)
+            pieces = self._closure(root, wanted, method, most)
         for _ in range(MAX_ROUNDS):
             containers = [k for k, found in pieces.items() if not isinstance(found[0].node, ast.FunctionDef)]
             every = [p for found in pieces.values() for p in found]
@@ -173,13 +173,13 @@ class Slicer:
                 self.entries.setdefault(entry.container, []).append(entry.key)
             wanted |= dict.fromkeys(e.key for e in entries)
             try:
-                pieces = self._closure(root, wanted, method)
+                pieces = self._closure(root, wanted, method, most)
             except SliceError:  # it may do without what goes by a word that it says
                 self._registering, self.entries = before
                 break
         return pieces
 
-    def _closure(self, root: Here, more: Iterable[Here], method: str) -> dict[Here, list[Piece]]:
+    def _closure(self, root: Here, more: Iterable[Here], method: str, most: int) -> dict[Here, list[Piece]]:
         used = {"forward", method}
         for _ in range(MAX_ROUNDS):
             pieces: dict[Here, list[Piece]] = {}
@@ -189,8 +189,8 @@ class Slicer:
                 key = stack.pop()
                 if key in pieces:
                     continue
-                if len(pieces) >= MAX_PIECES:
-                    raise SliceError(TOO_MANY, f"needs more than {MAX_PIECES} definitions")
+                if len(pieces) >= most:
+                    raise SliceError(TOO_MANY, f"needs more than {most} definitions")
                 pieces[key] = self._pieces(key, used) if key == root else self._pieces_or_none(key, used)
                 for piece in pieces[key]:
                     mentioned |= piece.reads.attributes

@@ -14,6 +14,7 @@ from sources.hints.makers import as_class
 from sources.text.targets import Here
 
 MAX_USER = 80_000  # characters of a text that is run to see a class at work
+MAX_PIECES = 150  # definitions of one: more are more characters, and a script may need most of a package beside it
 
 
 class Users:
@@ -49,7 +50,7 @@ class Users:
 
     def _fitting(self, user: Here, more: Iterable[Here] = ()) -> Cut | None:
         try:
-            made = cut(self._slicer, user.file, user.name, more)
+            made = cut(self._slicer, user.file, user.name, more, most=MAX_PIECES)
         except SliceError:
             return None
         if self._hints.makes(user):

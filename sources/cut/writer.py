@@ -16,7 +16,7 @@ from functools import partial
 from sources.cut.alike import begun
 from sources.cut.pieces import EMPTY_CLASS, KEPT_CLASS, Piece, answering, listed, locally_bound, made_of, used_names
 from sources.cut.settings import without_unread_settings
-from sources.cut.slicer import SliceError, Slicer
+from sources.cut.slicer import MAX_PIECES, SliceError, Slicer
 from sources.text.rewrite import Edits, RewriteError, hint_end, joined
 from sources.text.scope import BUILTINS, FORMER, is_record, nodes, root_of, walk
 from sources.text.targets import External, Here, Inner, Missing, Target
@@ -41,18 +41,20 @@ class Cut:
 
 
 def cut(
-    slicer: Slicer, path: str, symbol: str, more: Iterable[Here] = (), said: Iterable[str] = (), method: str = "forward"
-) -> Cut:
+    slicer: Slicer, path: str, symbol: str, more: Iterable[Here] = (), said: Iterable[str] = (),
+    method: str = "forward", most: int = MAX_PIECES,
+) -> Cut:  # fmt: skip
     """Cut one definition out of its package, together with ``more`` definitions that its arguments may name.
 
-    ``said`` are strings that its arguments may hold, ``method`` is by which a class is called.
+    ``said`` are strings that its arguments may hold, ``method`` is by which a class is called.  It may need so many
+    definitions at ``most``.
 
     Raises:
         SliceError: something it needs is neither in the package nor importable, or it is too large.
     """
     root = Here(path, symbol)
     try:
-        return _Writer(slicer, slicer.closure(root, more, said, method)).write(root)
+        return _Writer(slicer, slicer.closure(root, more, said, method, most)).write(root)
     except RewriteError as error:
         raise SliceError("not sliceable", str(error)) from error
 

@@ -43,3 +43,7 @@ class Agenda(Generic[T]):
             if cost == self._costs[key]:  # else it was taken, or got cheaper
                 self._costs[key] = _TAKEN
                 return cost, item
+
+    def left(self) -> list[T]:
+        """All that is left, the cheapest first."""
+        return [item for cost, _, key, item in sorted(self._heap) if cost == self._costs[key]]

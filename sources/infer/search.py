@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from kdata.record import digest
 from sources.hints.guesses import values
 from sources.hints.uses import Uses, compared
 from sources.infer.constructor.constructions import MAX_CONSTRUCTIONS, NOTHING, Constructions, Told
@@ -66,6 +67,7 @@ class Solution:
     specs: Specs
     quiet: bool = field(default=False, compare=False)  # whether it was seen to run without drawing random numbers
     made: Made | None = field(default=None, compare=False, repr=False)  # the module, where it is still there
+    work: float = field(default=0.0, compare=False, repr=False)  # that finding it was
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ class Unsolved:
     reason: str
     detail: str
     failures: tuple[Failed, ...] = field(default=(), compare=False)  # at each line, with each message, the first
+    work: float = field(default=0.0, compare=False)
 
 
 def solve(
@@ -89,6 +92,15 @@ def solve(
     """
     budget = Budget(work)
     constructions = Constructions(kind, namespace, text, budget, told, constructed, lighter)
+    outcome = _searched(constructions, budget, work, operators, seen)
+    return replace(outcome, work=work - budget.left)
+
+
+def _searched(
+    constructions: Constructions, budget: Budget, work: float, operators: int | None, seen: Specs | None
+) -> Solution | Unsolved:
+    """As ``solve``, over the modules that could be constructed, of a ``budget`` that is ``work``."""
+    kind, told, text = constructions.kind, constructions.told, constructions.text
     first: Unsolved | None = None
     flawed: list[Solution] = []
     reached, carried = -1, seen
@@ -137,6 +149,17 @@ def solve(
         if tried + 1 >= MAX_MODULES or budget.left < 0 or len(flawed) >= _enough(outcome.flaw, told):
             break
     return flawed[0] if flawed else _unsolved(first, failures, constructions)
+
+
+def beginning(
+    kind: type[nn.Module], namespace: Mapping[str, Any], text: str, told: Told, work: float, seen: Specs | None,
+    lighter: bool,
+) -> tuple[str, list[str]]:  # fmt: skip
+    """What a search begins with: a digest of the program and the inputs, and all arguments."""
+    starts = Constructions(kind, namespace, text, Budget(), told, tries=0, lighter=lighter)
+    list(starts)  # in so many tries nothing is constructed
+    program = digest(kind.__name__, text, repr((sorted(told.defaults.items()), work, seen)))
+    return program, [repr(sorted(arguments.items())) for arguments in starts.agenda.left()]
 
 
 def lightens(kind: type[nn.Module], namespace: Mapping[str, Any], text: str, told: Told) -> bool:

@@ -119,7 +119,7 @@ class Constructions:
     message: str = ""
     calls: list[Arguments] = field(default_factory=list)  # the package's own
     furthest: Arguments = field(default_factory=dict)  # of those that failed, whose failure it is
-    _agenda: Agenda[Arguments] = field(default_factory=Agenda)
+    agenda: Agenda[Arguments] = field(default_factory=Agenda)  # what waits to be tried
     _values: dict[str, list[str]] = field(default_factory=dict)
     _tree: ast.Module | None = None
     _used: dict[str, Uses] | None = None
@@ -147,11 +147,11 @@ class Constructions:
         if len(told) > 1:  # what the package says elsewhere for these names may belong together
             self._start(FIRST + 0.3, {**(plain or {}), **told})
         for tried in range(self.tries):
-            if not self._agenda or self.budget.left < 0:
+            if not self.agenda or self.budget.left < 0:
                 return
             if tried == OTHERS_FIRST and plain is not None:  # what mends the package's own arguments is not to be all
                 self._push(2 * FIRST, plain)
-            cost, arguments = self._agenda.pop()
+            cost, arguments = self.agenda.pop()
             plain = None if arguments == plain else plain
             progress, left = constructing(self.budget), self.budget.left
             try:
@@ -275,7 +275,7 @@ class Constructions:
         return found
 
     def _push(self, cost: float, arguments: Arguments) -> bool:
-        return self._agenda.push(cost, repr(sorted(arguments.items())), arguments)
+        return self.agenda.push(cost, repr(sorted(arguments.items())), arguments)
 
     def _mend(
         self,
