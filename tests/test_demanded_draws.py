@@ -83,11 +83,11 @@ def test_targets_count_by_default_where_labels_are_smoothed(ignored: dict[str, i
     assert meter.cost.asks.ignored == (set() if ignored else {-100})
 
 
-@pytest.mark.parametrize(("function", "truths"), [(torch.logical_and, True), (torch.add, False)])
-def test_integers_are_truths_where_an_operator_takes_them_so(function: Any, truths: bool) -> None:
+@pytest.mark.parametrize("name", ["logical_not", "count_nonzero", "nonzero", "argwhere", "neg"])
+def test_integers_are_truths_where_an_operator_takes_them_so(name: str) -> None:
     with Meter() as meter:
-        function(torch.tensor([0, 1]), torch.tensor([1, 1]))
-    assert meter.cost.asks.truths is truths
+        getattr(torch, name)(torch.tensor([0, 1]))
+    assert meter.cost.asks.truths is (name != "neg")
 
 
 @pytest.mark.parametrize(

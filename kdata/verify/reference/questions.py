@@ -24,7 +24,9 @@ OTHERWISE = {"ge": -1, "lt": -1, "gt": 1, "le": 1}
 # Operators that bring integers within ends.
 CLAMPS = frozenset({"clamp", "clamp_min", "clamp_max"})
 # Operators to which an integer is true or false.
-TRUTHS = frozenset("logical_and logical_or logical_xor logical_not any all".split())
+TRUTHS = frozenset(
+    "logical_and logical_or logical_xor logical_not any all count_nonzero nonzero nonzero_static".split()
+)
 # Operators to which the sign of an integer matters, and such as take integers for places, or for how many.
 SIGNED = frozenset(
     "floor_divide remainder fmod div abs sign sgn clamp clamp_min clamp_max relu maximum minimum max min amax amin"
