@@ -303,6 +303,15 @@ def test_lengths_that_fill_all_are_lowered_in_order() -> None:
     assert all(torch.equal(a, b) for a, b in zip(others, (one, mixed), strict=True))
 
 
+def test_lengths_that_fill_whole_pages_fill_them_no_more() -> None:
+    lengths, places, where = torch.tensor([32, 8, 16]), torch.tensor([0, 8, 16]), torch.tensor([4, 8, 12])
+    (change,) = asked.lowered([lengths, places, where, torch.randn(12)], torch.Generator().manual_seed(1))
+    changed = change([lengths, places, where])[0]
+    assert (changed <= lengths).all()
+    assert (changed > lengths - 8).all()
+    assert int(changed[-1]) % 8 == 1
+
+
 def test_rows_that_are_alike_have_orders_of_their_own() -> None:
     table, groups = torch.tensor([7, 2, 5, 0]).repeat(6, 1), torch.tensor([0, 0, 1, 3])
     (change,) = asked.reordered([table, groups], torch.Generator().manual_seed(1))

@@ -7,7 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from kdata.verify.reference.weights import after_calls, redraw
+from kdata.verify.candidate.setting import weigh
+from kdata.verify.reference.weights import after_calls, partly, redraw
 
 
 class Counting(nn.Module):
@@ -54,3 +55,21 @@ def test_buffers_of_one_number_are_drawn_and_others_are_structure() -> None:
     assert all(torch.equal(module.get_buffer(name), value) for name, value in kept.items())
     assert len(module.get_buffer("weights").unique()) == 5
     assert bool(((module.get_buffer("weights") >= 1.0) & (module.get_buffer("weights") <= 3.0)).all())
+
+
+def test_of_later_states_every_other_part_is_what_it_was_in_turns() -> None:
+    before = {"weight": torch.ones(2), "mean": torch.ones(3), "gain": torch.ones(3)}
+    drawn = {name: value + 1 for name, value in before.items()}
+    kept = [[name for name in drawn if partly(before, drawn, n)[name] is before[name]] for n in range(3)]
+    assert kept == [[], ["mean"], ["weight", "gain"]]
+    assert partly({}, drawn, 1) is drawn
+    assert partly(before | {"gain": torch.ones(4)}, drawn, 2) is drawn
+
+
+def test_a_part_that_is_as_it_was_is_not_written_between_calls() -> None:
+    module = nn.Linear(3, 2)
+    later = {"weight": module.weight.detach().clone(), "bias": torch.ones(2)}
+    versions = module.weight._version, module.bias._version
+    weigh(module, later, {}, trained=True)
+    assert (module.weight._version, module.bias._version) == (versions[0], versions[1] + 1)
+    assert torch.equal(module.bias, later["bias"])

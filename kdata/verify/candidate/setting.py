@@ -129,7 +129,8 @@ def others(state: Mapping[str, Any]) -> dict[str, Any]:
 def weigh(model: nn.Module, state: Mapping[str, Any], before: Mapping[str, Any], trained: bool = False) -> None:
     """Load the weights that were ``before`` into a module, then write its own over them as an optimizer does.
 
-    What holds its own already is left alone, for who looks whether weights were changed would find that they were.
+    What holds its own already is left alone, for who looks whether weights were changed would find that they were,
+    and so is a part of them that does between two calls.
     ``trained``: nothing is loaded where they can be written without, as between two steps of an optimizer; their
     versions say so.
 
@@ -146,7 +147,7 @@ def weigh(model: nn.Module, state: Mapping[str, Any], before: Mapping[str, Any],
             own = model.state_dict(keep_vars=True)
         with torch.no_grad():
             for name, value in state.items():
-                if isinstance(value, Tensor):
+                if isinstance(value, Tensor) and not (written and raw(own[name]) == raw(value)):
                     (own[name] if written else own[name].data).copy_(value)
     except Exception as error:
         raise StopTrialError("state", line(error)) from error

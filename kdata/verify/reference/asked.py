@@ -6,6 +6,7 @@ labels with -1, or replaces NaN, says what the answer is where they are not.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -206,8 +207,18 @@ def ungrouped(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]
 
 
 def lowered(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
-    """For each input of integers that are one number, as lengths that fill all: none larger, the largest first."""
-    for place, leaf in enumerate(tree_leaves(inputs)):
+    """For each input of integers that are one number, as lengths that fill all: none larger, the largest first.
+
+    And of those above zero that all are multiples of one number, as lengths that fill whole pages: each less by some.
+    """
+    leaves = tree_leaves(inputs)
+    sizes = sizes_of(leaves)
+    for place, leaf in enumerate(leaves):
+        pages = math.gcd(*leaf.flatten().tolist()) if integral(leaf) and leaf.numel() > 1 else 0
+        if 1 < pages < int(leaf.max()) and int(leaf.min()) > 0 and not ends(leaf, sizes):
+            less = torch.randint(0, pages, leaf.shape, generator=generator)
+            less.view(-1)[-1] = pages - 1
+            yield partial(_put, place=place, value=leaf - less.to(leaf.dtype))
         if integral(leaf) and leaf.numel() > 1 and int(leaf.min()) == (most := int(leaf.max())) > 1:
             drawn = torch.randint(1, most + 1, (leaf.numel(),), generator=generator).sort(descending=True).values
             drawn[0], drawn[-1] = most, min(int(drawn[-1]), most - 1)

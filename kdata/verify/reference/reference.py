@@ -54,7 +54,7 @@ from kdata.verify.reference.values import (
     upcast,
 )
 from kdata.verify.reference.variants import Variant, grown, plan, varying
-from kdata.verify.reference.weights import after_calls, after_many_calls, as_first_made, redraw, without_signs
+from kdata.verify.reference.weights import after_calls, after_many_calls, as_first_made, partly, redraw, without_signs
 
 STEPPED = 1 << 23  # elements up to which steps are looked for where no golden is kept
 WHOLE = 1 << 21  # elements up to which a task is run at its own sizes on real memory without being asked to
@@ -97,7 +97,7 @@ class Reference:
         self._moved: dict[str, Any] = {}  # outputs that are moved only
         self._otherwise: list[dict[str, Any]] = []  # its first trial, called in other ways, and one of many rows
         self.mode, self._types = "train", dict[str, torch.dtype]()  # of weights: as they were first made
-        self._copies = False  # a deep copy answers by weights of its own
+        self._copies, self._given = False, dict[str, Any]()  # a deep copy answers by its own weights; the last draw's
         self._slim = False  # no golden, no mutant, and one run with noise: for what is compared roughly
         self.given, self.kept = Writer(), Writer()
 
@@ -202,13 +202,13 @@ class Reference:
         program = self._program(variant)
         arguments = program.arguments()
         seed_torch(seed)
-        module = self._build(program, program.arguments(), None)
-        redraw(module, generator)
-        state = {k: v.detach().clone() for k, v in module.state_dict().items()}
+        redraw(module := self._build(program, program.arguments(), None), generator)
+        turn = self.seeds.index(seed) if seed in self.seeds else 1
+        drawn = {k: v.detach().clone() for k, v in module.state_dict().items()}
+        state = partly(self._given, drawn, turn) if self.thorough and index == 0 else drawn
         natural = program.inputs()
         state = without_signs(module, state, lambda weights: self._answer(program, weights, natural)[0])
         if self.mode == "train":
-            turn = self.seeds.index(seed) if seed in self.seeds else 1
             last = index == 0 and seed == self.seeds[-1] != self.seeds[0]
             after, count = (after_many_calls, self._many(variant)) if last else (after_calls, turn)
             state = after(count, module, state, lambda weights: self._answer(program, weights, natural)[1])
@@ -225,7 +225,7 @@ class Reference:
             answered_so = partial(forward, inputs=copied(inputs))
             self._copies = copies(self._build(program, program.arguments(), None), state, answered_so,
                                   self._answer(program, state, inputs)[0])  # fmt: skip
-        given = self._arguments(arguments, variant)
+        given, self._given = self._arguments(arguments, variant), state
         given |= {"state": self.given.write(state), "inputs": self._plain(self.given, inputs)}
         kept = self._expect(program, state, inputs, generator, style == "corners")
         backwards = style in ("nearly", "named") or (index == 1 and seed == self.seeds[-1] != self.seeds[0])

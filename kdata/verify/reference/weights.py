@@ -72,6 +72,18 @@ def without_signs(
     return other if finite(answer(other)) else state
 
 
+def partly(before: dict[str, Any], state: dict[str, Any], turn: int) -> dict[str, Any]:
+    """A state of which every other part is what it was ``before``, from the ``turn`` of the seed that it was drawn by.
+
+    Statistics are measured anew, and gains are trained, where other weights stay: what is made of several of them may
+    not be kept for as long as one of them is the same.  The first turn has a state of its own.
+    """
+    like = before.keys() == state.keys() and all(before[name].shape == value.shape for name, value in state.items())
+    if not turn or not like:
+        return state
+    return {name: before[name] if n % 2 == turn % 2 else value for n, (name, value) in enumerate(state.items())}
+
+
 def after_calls(
     count: int, module: nn.Module, state: dict[str, Any], call: Callable[[dict[str, Any]], nn.Module]
 ) -> dict[str, Any]:  # fmt: skip
