@@ -65,7 +65,7 @@ def test_what_a_package_says_for_several_names_is_tried_together() -> None:
     search = Constructions(namespace["Net"], namespace, HEAD + LEVELS, Budget(), told, tries=2)
     assert next(iter(search), None) is None
     assert any(
-        "[[2], [2]]" in seen and "[[4], [4]]" in seen for seen in search._agenda._costs
+        "[[2], [2]]" in seen and "[[4], [4]]" in seen for seen in search.agenda._costs
     )  # by the keys, which tell all of each
 
 

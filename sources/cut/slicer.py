@@ -134,18 +134,18 @@ class Slicer:
 
     def closure(
         self, root: Here, more: Iterable[Here] = (), said: Iterable[str] = (), method: str = "forward",
-        most: int = MAX_PIECES,
+        most: int = 0,
     ) -> dict[Here, list[Piece]]:  # fmt: skip
         """All statements that a definition needs, and those that ``more`` definitions need.
 
         Of registries in it, the entries that it names are taken, too, and those that are ``said`` elsewhere.  Of a
-        class is needed what its ``method`` needs.  There may be so many definitions at ``most``.
+        class is needed what its ``method`` needs.  There may be ``most`` definitions; 0: as many as in a task.
 
         Raises:
             SliceError: something it needs is neither in the package nor importable, or it is too large.
         """
         self._registering, self.entries, known = set(), {}, {*map(str.lower, said), *_USUAL}
-        self._said, self._of_all, self._named = frozenset(known), set(), None
+        self._said, self._of_all, self._named, most = frozenset(known), set(), None, most or MAX_PIECES
         wanted: dict[Here, None] = dict.fromkeys(more)
         try:
             pieces = self._closure(root, wanted, method, most)

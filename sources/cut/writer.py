@@ -16,7 +16,7 @@ from functools import partial
 from sources.cut.alike import begun
 from sources.cut.pieces import EMPTY_CLASS, KEPT_CLASS, Piece, answering, listed, locally_bound, made_of, used_names
 from sources.cut.settings import without_unread_settings
-from sources.cut.slicer import MAX_PIECES, SliceError, Slicer
+from sources.cut.slicer import SliceError, Slicer
 from sources.text.rewrite import Edits, RewriteError, hint_end, joined
 from sources.text.scope import BUILTINS, FORMER, is_record, nodes, root_of, walk
 from sources.text.targets import External, Here, Inner, Missing, Target
@@ -42,12 +42,12 @@ class Cut:
 
 def cut(
     slicer: Slicer, path: str, symbol: str, more: Iterable[Here] = (), said: Iterable[str] = (),
-    method: str = "forward", most: int = MAX_PIECES,
+    method: str = "forward", most: int = 0,
 ) -> Cut:  # fmt: skip
     """Cut one definition out of its package, together with ``more`` definitions that its arguments may name.
 
     ``said`` are strings that its arguments may hold, ``method`` is by which a class is called.  It may need so many
-    definitions at ``most``.
+    definitions at ``most``; 0: as many as a task has.
 
     Raises:
         SliceError: something it needs is neither in the package nor importable, or it is too large.

@@ -23,7 +23,7 @@ from sources.infer.forward.repairs import repairs
 from sources.infer.forward.starts import costed, given_sizes
 from sources.infer.forward.variants import Arguments, halved, of_one, rescaled, shortened, smaller
 from sources.infer.inputs import Specs, Tensor, elements, file_of
-from sources.infer.running.calls import MAX_DRAWN, call, forget, has_tensor, way
+from sources.infer.running.calls import LATEST, MAX_DRAWN, call, forget, has_tensor, way
 from sources.infer.running.check import MAX_ELEMENTS, MAX_FLOPS, TOO_LARGE
 from sources.infer.running.progress import BUDGET, DRAWN_OF_ONE, Budget, Progress, TooLongError, TooMuchError
 from sources.infer.running.rehearsal import Rehearsal
@@ -47,7 +47,6 @@ SMALLER = -1e6  # cost of inputs smaller than ones that were too large: they com
 IDLE = 1.5  # what inputs cost more that differ from failed ones in what does not matter to the failure only
 AGAIN = 0.1  # what inputs cost more for each time that their forerunner's failure was seen before
 PASSED, MAX_PASSED = 0.3, 8  # what they cost less for each line that came later and computes no more, and how often
-AT_ITS_END = (1 << 30,)  # later than any line
 GROWN = 0.15  # what they cost more for each doubling of their elements beyond so many
 LIGHT = 1 << 16
 HEAVY = 300  # work of a failed call on its elements after which smaller inputs are to fail in its place
@@ -299,7 +298,7 @@ class InputSearch:
         A row of checks, or of entries that are taken out of a dictionary, computes nothing: all its failures are as
         far, and only the lines tell which of them is nearer to the end.
         """
-        taken = way(error, file_of(self.module)) if error else AT_ITS_END
+        taken = way(error, file_of(self.module)) if error else (LATEST,)
         ways = self.ways.setdefault(progress.count, [])
         rank = bisect.bisect_left(ways, taken)
         latest = rank == len(ways)

@@ -13,6 +13,7 @@ from sources.infer.running.check import leaves
 from sources.infer.running.memory import bounded
 from sources.infer.running.progress import Budget, Progress, TooMuchError
 
+LATEST = 1 << 30  # no line of a program
 MAX_DRAWN = 1 << 24  # elements of the inputs of one call
 
 
@@ -50,8 +51,12 @@ def _held(module: nn.Module) -> list[tuple[dict[str, Any], str, bool | int | Non
 
 
 def way(error: BaseException, file: str) -> tuple[int, ...]:
-    """The lines of a program's ``file`` on the way to an error, outermost first: of two, the later one is greater."""
-    return tuple(n for f, n in traceback.walk_tb(error.__traceback__) if f.f_code.co_filename == file)
+    """The lines of a program's ``file`` on the way to an error, outermost first: of two, the later one is greater.
+
+    What fails in a line itself comes after what fails in what that line calls: with the answer of a call, most often.
+    """
+    lines = (n for f, n in traceback.walk_tb(error.__traceback__) if f.f_code.co_filename == file)
+    return *lines, LATEST
 
 
 def forget(error: BaseException | None) -> None:
