@@ -53,10 +53,12 @@ def _held(module: nn.Module) -> list[tuple[dict[str, Any], str, bool | int | Non
 def way(error: BaseException, file: str) -> tuple[int, ...]:
     """The lines of a program's ``file`` on the way to an error, outermost first: of two, the later one is greater.
 
-    What fails in a line itself comes after what fails in what that line calls: with the answer of a call, most often.
+    What Python cannot do in a line comes after what fails in what that line calls: it has the answer, most often.  What
+    torch cannot do there comes before.
     """
-    lines = (n for f, n in traceback.walk_tb(error.__traceback__) if f.f_code.co_filename == file)
-    return *lines, LATEST
+    frames = [(f.f_code.co_filename, n) for f, n in traceback.walk_tb(error.__traceback__)]
+    last = (LATEST,) if frames and frames[-1][0] == file and not isinstance(error, RuntimeError) else ()
+    return *(n for where, n in frames if where == file), *last
 
 
 def forget(error: BaseException | None) -> None:
