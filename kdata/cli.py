@@ -17,7 +17,7 @@ from sft.eval_options import EvalOptions
 from sft.options import SftOptions
 
 SHARD_SIZE = 25
-AT_TRUST = 5  # of what takes half a minute each: a kill loses the shard in hand
+AT_TRUST = 5  # of what takes long: a kill loses the shard in hand
 MINED_SIZE = 60  # definitions: what a network teaches of its blocks is told to those of its own shard
 
 app = typer.Typer(

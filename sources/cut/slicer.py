@@ -145,7 +145,8 @@ class Slicer:
             SliceError: something it needs is neither in the package nor importable, or it is too large.
         """
         self._registering, self.entries, known = set(), {}, {*map(str.lower, said), *_USUAL}
-        self._said, self._of_all, self._named, most = frozenset(known), set(), None, most or MAX_PIECES
+        self._said, self._of_all, self._named = frozenset(known), set(), None
+        most = most or MAX_PIECES
         wanted: dict[Here, None] = dict.fromkeys(more)
         try:
             pieces = self._closure(root, wanted, method, most)

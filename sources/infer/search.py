@@ -156,17 +156,23 @@ def beginning(
     lighter: bool,
 ) -> tuple[str, list[str]]:  # fmt: skip
     """What a search begins with: a digest of the program and the inputs, and all arguments."""
-    starts = Constructions(kind, namespace, text, Budget(), told, tries=0, lighter=lighter)
-    list(starts)  # in so many tries nothing is constructed
+    starts = _starts(kind, namespace, text, told, lighter)
     program = digest(kind.__name__, text, repr((sorted(told.defaults.items()), work, seen)))
     return program, [repr(sorted(arguments.items())) for arguments in starts.agenda.left()]
 
 
 def lightens(kind: type[nn.Module], namespace: Mapping[str, Any], text: str, told: Told) -> bool:
     """Whether a ``lighter`` search begins with other arguments than a plain one, and so may end otherwise."""
-    starts = Constructions(kind, namespace, text, Budget(), told, tries=0, lighter=True)
+    return _starts(kind, namespace, text, told, lighter=True).lightened
+
+
+def _starts(
+    kind: type[nn.Module], namespace: Mapping[str, Any], text: str, told: Told, lighter: bool
+) -> Constructions:  # fmt: skip
+    """What a search would construct, of which nothing was."""
+    starts = Constructions(kind, namespace, text, Budget(), told, tries=0, lighter=lighter)
     list(starts)  # in so many tries nothing is constructed
-    return starts.lightened
+    return starts
 
 
 def _enough(flaw: str, told: Told) -> int:

@@ -24,14 +24,14 @@ from kdata.verify.evidence.findings import RejectedError
 from kdata.verify.evidence.trial import OUTCOMES
 from kdata.verify.exchange.scratch import OUTPUT, OWN, TAKEN
 from kdata.verify.gpu.cards import Card, healthy
-from kdata.verify.reference.styles import BARELY, BITS, ON_DEVICE, ROWS, styled
+from kdata.verify.reference.styles import BARELY, BITS, ON_DEVICE, styled
 
 COMPILING = 300.0  # seconds that building, compiling and autotuning may take
 CALL = 60.0  # seconds that anything else may take
 DRAWS = 2  # of inputs whose outputs are compared whole
 WHOLE = 1 << 30  # bytes of output up to which every element is compared; beyond it, this many random runs
 RUNS, RUN = 1024, 4096
-_, OTHER = ROWS  # the style of a call whose answer is not looked at: zeros among numbers of either sign hurt nobody
+OTHER = "banded"  # the style of a call whose answer is not looked at: zeros among numbers of either sign hurt nobody
 OWN_SIZES = "at its own sizes"
 EVERYTHING = 1 << 60
 CRASHES = {"timeout": reasons.TIMEOUT, "memory": reasons.MEMORY}

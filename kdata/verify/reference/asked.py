@@ -214,15 +214,17 @@ def lowered(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
     leaves = tree_leaves(inputs)
     sizes = sizes_of(leaves)
     for place, leaf in enumerate(leaves):
-        pages = math.gcd(*leaf.flatten().tolist()) if integral(leaf) and leaf.numel() > 1 else 0
-        if 1 < pages < int(leaf.max()) and int(leaf.min()) > 0 and not ends(leaf, sizes):
-            less = torch.randint(0, pages, leaf.shape, generator=generator)
-            less.view(-1)[-1] = pages - 1
-            yield partial(_put, place=place, value=leaf - less.to(leaf.dtype))
-        if integral(leaf) and leaf.numel() > 1 and int(leaf.min()) == (most := int(leaf.max())) > 1:
+        if not integral(leaf) or leaf.numel() < 2 or int(leaf.min()) < 1:
+            continue
+        least, most = int(leaf.min()), int(leaf.max())
+        if least == most > 1:
             drawn = torch.randint(1, most + 1, (leaf.numel(),), generator=generator).sort(descending=True).values
             drawn[0], drawn[-1] = most, min(int(drawn[-1]), most - 1)
             yield partial(_put, place=place, value=drawn.to(leaf.dtype).reshape(leaf.shape))
+        elif not ends(leaf, sizes) and (pages := math.gcd(*leaf.flatten().tolist())) > 1:
+            less = torch.randint(0, pages, leaf.shape, generator=generator)
+            less.view(-1)[-1] = pages - 1
+            yield partial(_put, place=place, value=leaf - less.to(leaf.dtype))
 
 
 def typed(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
